@@ -47,6 +47,7 @@ def measure(
     from gemmviz.catalogue.whole_numbers import inputs_for
     from gemmviz.simt import recorder
     from gemmviz.simt.build import build
+    from gemmviz.simt.layout import MAX_ACCESSES
     from gemmviz.trace.recording import recording_cost
     from gemmviz.trace.recording.columns import accesses
 
@@ -66,7 +67,7 @@ def measure(
     clock = cpu_s if workers == 1 else time.perf_counter
     for _ in range(runs):
         began = clock()
-        raw = recorder.run(library, job, a, b, deadline_s=120, capacity=recorder.MAX_ACCESSES, workers=workers)
+        raw = recorder.run(library, job, a, b, deadline_s=120, capacity=MAX_ACCESSES, workers=workers)
         inside, ran = raw.seconds, clock() - began
         log = accesses(raw)
         taken = clock() - began

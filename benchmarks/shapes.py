@@ -11,8 +11,8 @@ library's time over the rung's, of the medians of one round; the table gives its
 memory that was filled with a pattern, and held element by element against the product in float64 and the bound of
 ``gemmviz.bench.error_bound``. Clock and power are read meanwhile (NVML).
 
-``--types`` may also name the kernels of TF32 and FP8, which have no schedule; use ``--only square``, as they do not
-take some of the other sizes.
+``--types`` may also name the two other kernels of FP8. The kernels of TF32 and FP8 do not take the odd sizes, which are
+left out for them.
 
 ``--candidates N`` lets the N sets of parameters that the schedule's model expects to be the next best ones race, too:
 *of best* is the fastest one's time over that of the schedule's choice.
@@ -55,13 +55,13 @@ RUNGS = {
     "bf16": ("every_shape_bf16", "cublas_bf16"),
     "fp16-c16": ("every_shape_c16", "cublas_fp16_c16"),
     "bf16-c16": ("every_shape_bf16_c16", "cublas_bf16_c16"),
-}
-# Kernels without a schedule, at their defaults.
-OTHERS = {
+    "fp8-in-turns": ("fp8_in_turns", "cublas_fp8"),
+    # Without a schedule, as the others below: at their defaults.
     "tf32": ("tf32", "cublas_tf32_by_columns"),
     "tf32-by-rows": ("tf32_by_rows", "cublas_tf32"),
+}
+OTHERS = {
     "fp8": ("fp8", "cublas_fp8"),
-    "fp8-in-turns": ("fp8_in_turns", "cublas_fp8"),
     "fp8-promoted": ("fp8_promoted", "cublas_fp8_promoted"),
 }
 ROUNDS, EACH, SCREENED = 10, 4, 3

@@ -5,10 +5,11 @@ from pathlib import Path
 
 from gemmviz.catalogue.errors import FrontMatterError, NoFrontMatter
 from gemmviz.catalogue.front_matter import FENCE
+from gemmviz.catalogue.plain import Unread
 from gemmviz.catalogue.user_file import parse_toml
 
 
-def matter_table(text: str, path: Path) -> dict[str, object]:
+def matter_table(text: str, path: Path) -> Unread:
     """Return the front matter of a file, its values as TOML has them.
 
     Parameters

@@ -2,7 +2,7 @@
 
 import re
 from dataclasses import dataclass, field
-from typing import Annotated, Any
+from typing import Annotated
 
 import msgspec
 from msgspec import Meta
@@ -127,7 +127,7 @@ def read_breaks(text: str) -> tuple[Break, ...]:
     return tuple(changes)
 
 
-def _break(name: str, entry: Any) -> Break:
+def _break(name: str, entry: object) -> Break:
     if not isinstance(entry, dict):
         raise FrontMatterError(f"breaks: {name!r} stands in no table; each begins with a line like [no-barrier]")
     if not _ID.fullmatch(name) or name == "edited":

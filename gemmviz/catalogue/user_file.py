@@ -17,7 +17,7 @@ from typing import Any
 
 from gemmviz.catalogue.encodings import decoded, encoded
 from gemmviz.catalogue.errors import GemmvizError
-from gemmviz.catalogue.plain import Plain
+from gemmviz.catalogue.plain import Unread
 from gemmviz.language import tr
 
 KERNEL_BYTES = LESSON_BYTES = PREFERENCES_BYTES = 1_000_000
@@ -102,7 +102,7 @@ def _bytes(path: Path, most_bytes: int) -> bytes:
     return raw
 
 
-def parse_toml(text: str) -> Plain:
+def parse_toml(text: str) -> Unread:
     """Return the table in a TOML text.
 
     Raises
@@ -111,7 +111,7 @@ def parse_toml(text: str) -> Plain:
         When it is no TOML (a `tomllib.TOMLDecodeError`, with the place), is nested too deeply, or holds an integer
         of more than 64 bits.
     """
-    table: Plain = _parsed(lambda: tomllib.loads(text))
+    table: Unread = _parsed(lambda: tomllib.loads(text))
     for value in _leaves(table):
         if isinstance(value, int) and not -_LARGEST_INTEGER <= value <= _LARGEST_INTEGER:
             raise ValueError(_too_many_digits())

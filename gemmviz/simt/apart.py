@@ -15,6 +15,7 @@ from gemmviz.simt.async_copies import Copies
 from gemmviz.simt.code_places import code_places
 from gemmviz.simt.diagnostics import Diagnostic
 from gemmviz.simt.faults import TooManyAccesses, TooManyBarriers
+from gemmviz.simt.layout import MAX_ACCESSES
 from gemmviz.simt.recorder import AccessCount, RawTrace
 from gemmviz.simt.shared_array import SharedArray
 from gemmviz.simt.tma_boxes import TmaReport
@@ -55,7 +56,7 @@ def run(
         _CLASSES,
         forks=recorder.most_workers(launch) > 1,
         before=partial(code_places, library, launch.kernel.path.name),
-        result_bytes=0 if few else recorder.result_bytes(min(capacity, recorder.MAX_ACCESSES)),
+        result_bytes=0 if few else recorder.result_bytes(min(capacity, MAX_ACCESSES)),
     )
     assert isinstance(raw, RawTrace)
     return raw

@@ -54,6 +54,8 @@ _PLAIN = {
         *("-mllvm", "-disable-loop-idiom-all"),
         # Otherwise a read in a loop with one iteration and a write is moved out of the loop and loses its line.
         *("-mllvm", "-licm-mssa-optimization-cap=0"),
+        # The registers of a postponed instruction (runtime/postponed.h) have their place until the function ends.
+        *("-mllvm", "-no-stack-coloring"),
     ],
     "gcc": [
         *("-fno-tree-vectorize", "-fno-unroll-loops"),
@@ -62,6 +64,8 @@ _PLAIN = {
         "-fno-extern-tls-init",
         # Otherwise all libraries of the process share the arrays of a template: a variant would use those of its base.
         "-fno-gnu-unique",
+        # As for clang: no other variable gets the place of a register.
+        "-fstack-reuse=none",
     ],
 }
 # Arithmetic on halves is rounded after each operation, as on a GPU.

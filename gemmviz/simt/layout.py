@@ -28,6 +28,8 @@ COLUMNS: list[tuple[str, Any]] = [
     ("phase_of", np.uint16),
     ("turn_of", np.uint16),
 ]
+# The columns of a recording of this length take 1.1 GB.
+MAX_ACCESSES = 50_000_000
 ROW_BYTES = sum(np.dtype(kind).itemsize for _, kind in COLUMNS)
 
 
@@ -57,6 +59,7 @@ class Status(IntEnum):
     UNKNOWN_PTX = 20
     NOT_SHARED = 21
     WAITS = 22
+    AGAIN = 23  # to be run again with each instruction at once
 
 
 class NoteKind(IntEnum):
@@ -172,6 +175,8 @@ class RecorderRun(ct.Structure):
         ("cluster", ct.c_uint32),
         ("workers", ct.c_uint32),
         ("count_only", ct.c_uint32),
+        ("huge_pages", ct.c_uint32),
+        ("at_once", ct.c_uint32),
         ("entry", ct.c_void_p),
         ("arguments", ct.c_void_p),
         *((name, ct.c_void_p) for name, _ in COLUMNS),

@@ -16,8 +16,8 @@
 // schedule.names.busy   = "min(1, tiles / SMS)"
 // schedule.names.shared = "tiles > SMS and tiles % SMS > 0 and 4 * (tiles % SMS) <= 3 * SMS"
 // schedule.names.rounds = "shared * tiles / SMS + (not shared) * ceil(tiles / SMS)"
-// schedule.names.step   = "max(4 * BN, (128 + BN / CLUSTER) * 128 / 52 * (3 + busy) / 4) + 20"
-// schedule.cost  = "rounds * ceil(K / 128) * step + 16 * BN + shared * 2000 + CLUSTER * 1500"
+// schedule.names.step   = "max(4 * BN, (128 + BN / CLUSTER) * 128 / 46 * (3 + busy) / 4) + 20"
+// schedule.cost  = "rounds * ceil(K / 128) * step + 16 * BN + shared * 2000 + CLUSTER * 2000"
 // demo       = { size = [128, 256, 512], params = { BN = 64, STAGES = 2, BLOCKS = 2, CLUSTER = 1 }, block = [0, 0], stop = { line = "store<BN>(C", array = "Cs", write = true }, lens = "pipeline" }
 // dtype      = "float8_e4m3fn"
 // accumulate = "float32"

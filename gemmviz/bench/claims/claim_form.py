@@ -4,14 +4,12 @@ from typing import Annotated, Required, TypedDict
 
 from msgspec import Meta
 
+from gemmviz.catalogue.plain import Unread
+
 Size = int | Annotated[list[int], Meta(min_length=3, max_length=3)]
 """M = N = K, or [M, N, K]."""
 Figure = int | float
 """Integers stay integers: they are written as in the document."""
-ClaimTable = dict[str, object]
-"""A claim that is not checked yet: it is read as `ClaimFields`, and its keys are known only from the file's table."""
-CheckTable = dict[str, object]
-"""A check that is not checked yet: it is read as `CheckFields` and, after its rule is known, as `Limits`."""
 
 
 class CaseFields(TypedDict, total=False):
@@ -85,7 +83,8 @@ class ClaimFields(TypedDict, total=False):
     why: str
     note: str
     cases: dict[str, CaseFields]
-    checks: list[CheckTable]
+    # Each is read as `CheckFields` and, after its rule is known, as `Limits`.
+    checks: list[Unread]
     table: TableFields
     protocol: dict[str, Figure]
     long: bool
@@ -96,4 +95,5 @@ class FileFields(TypedDict, total=False):
 
     source: Required[str]
     device: str
-    claim: list[ClaimTable]
+    # Each is read as `ClaimFields`; a wrong one is named.
+    claim: list[Unread]

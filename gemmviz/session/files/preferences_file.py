@@ -12,6 +12,7 @@ import platformdirs
 from msgspec import Meta, to_builtins
 
 from gemmviz.catalogue.errors import GemmvizError
+from gemmviz.catalogue.plain import Unread
 from gemmviz.catalogue.typed_reading import Finite, read_parts
 from gemmviz.catalogue.user_file import PREFERENCES_BYTES, parse_json, quoted, read_text, write_text
 from gemmviz.cluster.piece import Scheduler
@@ -90,7 +91,7 @@ def system_language(environ: Mapping[str, str]) -> str:
     return code if code in LANGUAGES else "en"
 
 
-def _read() -> tuple[dict[str, object], str]:
+def _read() -> tuple[Unread, str]:
     """Return the kept preferences, and the reason if they cannot be read; a missing file is not a fault."""
     try:
         kept = parse_json(read_text(file(), PREFERENCES_BYTES))

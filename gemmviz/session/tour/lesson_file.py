@@ -13,6 +13,7 @@ from gemmviz.catalogue import moment, renamed
 from gemmviz.catalogue.errors import GemmvizError
 from gemmviz.catalogue.lens_names import LENSES, LensName
 from gemmviz.catalogue.moment import Moment
+from gemmviz.catalogue.plain import Unread
 from gemmviz.catalogue.problem import Problem
 from gemmviz.catalogue.typed_reading import NonEmpty, read_parts
 from gemmviz.catalogue.user_file import LESSON_BYTES, parse_toml, read_text
@@ -30,8 +31,6 @@ DEMO = "demo"
 Texts = Mapping[str, str]
 
 
-# Not checked yet: each stop is read as `_StopFields` by a reader of its own, whose errors have the stop's number.
-_StopTable = dict[str, object]
 _Fields = TypeVar("_Fields")
 _Text = NonEmpty | Annotated[dict[str, NonEmpty], Meta(min_length=1)]
 
@@ -43,7 +42,8 @@ class _LessonFields(TypedDict, total=False):
     order: Order
     as_written: bool
     title: _Text
-    stop: Annotated[list[_StopTable], Meta(min_length=1)]
+    # Each is read as `_StopFields` by a reader of its own, whose errors have the stop's number.
+    stop: Annotated[list[Unread], Meta(min_length=1)]
 
 
 class _CellFields(msgspec.Struct, forbid_unknown_fields=True):

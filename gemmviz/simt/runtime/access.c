@@ -2,6 +2,7 @@
 #include "access.h"
 #include "notes.h"
 #include "ownership.h"
+#include "pages.h"
 #include "stop.h"
 #include "watched.h"
 #include <string.h>
@@ -16,19 +17,25 @@ static uint16_t site_of[1 << 14]; // open-addressed: instruction address -> site
 
 enum { GV_NOWHERE = GV_MAX_ARRAYS };
 
-// The array that an instruction accessed last: usually it accesses the same array again.
-static struct {
+// The array that an instruction accessed last, and how: usually it accesses the same array again in the same way.
+typedef struct {
     uintptr_t pc;
+    uintptr_t start; // of the array
+    uint64_t last;   // the largest offset of an access of these bytes; valid if it is `plain`
+    uint32_t bytes, further, words;
     uint16_t site;
-    uint16_t array;
-} recent[1 << 10];
+    uint8_t array, shift, number, plain; // plain: nothing needs to be looked at but the place and the room
+} last_access;
+static last_access recent[1 << 10];
 
 void gv_access_begin(void)
 {
     memset(&pending, 0, sizeof pending);
     memset(site_of, 0, sizeof site_of);
-    memset(recent, 0, sizeof recent);
+    gv_access_forget();
 }
+
+void gv_access_forget(void) { memset(recent, 0, sizeof recent); }
 
 static inline uint32_t bits_of(float value)
 {
@@ -136,16 +143,68 @@ static inline uint64_t element_at(const gv_watched *a, uint64_t offset)
     return a->shift == GV_NO_SHIFT ? offset / a->itemsize : offset >> a->shift;
 }
 
+// Keeps the parts of a row that are known before the access.
+static inline void keep_row(gv_run *r, uint64_t row, const last_access *how, uint64_t element, int write)
+{
+    r->site[row] = how->site;
+    r->which[row] = how->array;
+    r->write[row] = (uint8_t)write;
+    r->bytes[row] = (uint8_t)how->bytes;
+    r->element[row] = (uint32_t)element;
+}
+
+static inline void wait_for_value(uintptr_t at, uint64_t more, uint32_t further)
+{
+    if (gv_now.lanes_ahead) gv_stop(GV_AGAIN); // they may have read the old value, which they should not have
+    pending.is = 1;
+    pending.address = at;
+    pending.more = more;
+    pending.further = further;
+}
+
+static inline last_access *last_of(uintptr_t pc)
+{
+    return &recent[(uint32_t)(pc ^ pc >> 10) & (sizeof recent / sizeof *recent - 1)];
+}
+
+static void access_anew(uintptr_t at, uint32_t bytes, int how, uintptr_t pc);
+
 void gv_access(void *address, uint32_t bytes, int how, uintptr_t pc)
+{
+    gv_run *r = gv_now.run;
+    uintptr_t at = (uintptr_t)address;
+    if (gv_now.catch_up) gv_now.catch_up(at, bytes);
+    r->last_pc = pc;
+    if (pending.is) gv_settle();
+    const last_access *l = last_of(pc);
+    uint64_t offset = at - l->start, row = r->count, more = r->more_count;
+    if (l->pc != pc || l->bytes != bytes || !l->plain || offset > l->last ||
+        (at & (bytes - 1) && !(how & GV_ANY_ALIGNMENT)) || row >= gv_now.rows_room ||
+        more + l->words > gv_now.more_room) {
+        access_anew(at, bytes, how, pc);
+        return;
+    }
+    r->count = row + 1;
+    r->more_count = more + l->words;
+    keep_row(r, row, l, offset >> l->shift, how & GV_WRITE);
+    if (how & GV_WRITE) {
+        wait_for_value(at, more, l->further);
+    } else if (l->number == GV_NUMBER_FLOAT && bytes == sizeof(float)) {
+        memcpy(&r->value[row], (void *)at, sizeof(float));
+    } else {
+        keep_values(row, &gv_known[l->array], at, more, l->further);
+    }
+}
+
+// The same for an access unlike the last one of its instruction.
+static void access_anew(uintptr_t at, uint32_t bytes, int how, uintptr_t pc)
 {
     int write = how & GV_WRITE;
     gv_run *r = gv_now.run;
-    uintptr_t at = (uintptr_t)address;
-    r->last_pc = pc;
-    if (pending.is) gv_settle();
-    uint32_t slot = (uint32_t)(pc ^ pc >> 10) & (sizeof recent / sizeof *recent - 1), i = recent[slot].array;
+    last_access *l = last_of(pc);
+    uint32_t i = l->array;
     // Another instruction in the same slot may have accessed an array that contains the tile of this access.
-    if (recent[slot].pc != pc || !inside(&gv_known[i], at, bytes)) {
+    if (l->pc != pc || !inside(&gv_known[i], at, bytes)) {
         i = array_at(at, bytes, write, pc);
         if (i == GV_NOWHERE) return;
     }
@@ -156,28 +215,38 @@ void gv_access(void *address, uint32_t bytes, int how, uintptr_t pc)
     uint32_t further = bytes > a->itemsize ? (uint32_t)element_at(a, bytes) - 1 : 0;
     if (a->owned) gv_own_elements(i, first, element_at(a, at - a->start + bytes - 1), write);
     uint32_t words = words_of(a, further);
-    if (r->count == r->capacity || r->more_count + words > r->more_capacity) gv_stop(GV_FULL);
+    if (r->count >= gv_now.rows_room || r->more_count + words > gv_now.more_room) gv_next_pages(words);
     uint64_t row = r->count++, more = r->more_count;
     r->more_count += words;
     if (r->count_only) return;
-    if (recent[slot].pc != pc) {
-        recent[slot].site = site_at(pc);
-        recent[slot].pc = pc;
+    uint16_t site = l->pc == pc ? l->site : site_at(pc);
+    int plain = !a->owned && a->shift != GV_NO_SHIFT && a->bytes >= bytes;
+    *l = (last_access){pc, a->start, a->bytes - bytes, bytes, further, words, site, (uint8_t)i, (uint8_t)a->shift,
+        a->number, (uint8_t)plain};
+    keep_row(r, row, l, first, write);
+    if (write) wait_for_value(at, more, further);
+    else keep_values(row, a, at, more, further);
+}
+
+int gv_access_several(const uintptr_t *at, uint32_t count, uint32_t bytes, const void *data, uintptr_t pc)
+{
+    gv_run *r = gv_now.run;
+    const last_access *l = last_of(pc);
+    if (l->pc != pc || l->bytes != bytes || !l->plain || gv_now.lanes_ahead) return 0;
+    for (uint32_t i = 0; i < count; i++)
+        if (at[i] - l->start > l->last || at[i] & (bytes - 1)) return 0;
+    if (r->count + count > gv_now.rows_room || r->more_count + (uint64_t)count * l->words > gv_now.more_room) return 0;
+    if (pending.is) gv_settle();
+    r->last_pc = pc;
+    uint64_t row = r->count, more = r->more_count;
+    for (uint32_t i = 0; i < count; i++) keep_row(r, row + i, l, (at[i] - l->start) >> l->shift, data != NULL);
+    for (uint32_t i = 0; i < count; i++) {
+        if (data) memcpy((void *)at[i], (const char *)data + (size_t)i * bytes, bytes);
+        keep_values(row + i, &gv_known[l->array], at[i], more + (uint64_t)i * l->words, l->further);
     }
-    recent[slot].array = (uint16_t)i;
-    r->site[row] = recent[slot].site;
-    r->which[row] = (uint8_t)i;
-    r->write[row] = (uint8_t)write;
-    r->bytes[row] = (uint8_t)bytes;
-    r->element[row] = (uint32_t)first;
-    if (write) {
-        pending.is = 1;
-        pending.address = at;
-        pending.more = more;
-        pending.further = further;
-    } else {
-        keep_values(row, a, at, more, further);
-    }
+    r->count += count;
+    r->more_count += (uint64_t)count * l->words;
+    return 1;
 }
 
 void gv_site_is(uintptr_t pc, int kind)

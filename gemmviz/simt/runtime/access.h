@@ -5,6 +5,9 @@
 // Forgets the accesses of the last run.
 void gv_access_begin(void);
 
+// Call it when owners of elements begin to be watched.
+void gv_access_forget(void);
+
 // Records one access of the running thread. `how`: GV_WRITE or not, and whether any address is allowed.
 enum { GV_WRITE = 1, GV_ANY_ALIGNMENT = 2 };
 void gv_access(void *address, uint32_t bytes, int how, uintptr_t pc);
@@ -16,6 +19,10 @@ static inline uint32_t gv_access_made_row(void *address, uint32_t bytes, int how
     gv_access(address, bytes, how, pc);
     return gv_now.run->count != before;
 }
+
+// Records accesses of one width by one instruction, and writes `data` (NULL: reads), at once if that is simple: if all
+// are in the array that the instruction accessed last. Otherwise does nothing and returns 0: call gv_access for each.
+int gv_access_several(const uintptr_t *at, uint32_t count, uint32_t bytes, const void *data, uintptr_t pc);
 
 // Sets the kind of an instruction (gv_site_kind).
 void gv_site_is(uintptr_t pc, int kind);

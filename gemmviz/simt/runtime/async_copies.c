@@ -83,6 +83,7 @@ static thread_copies *mine(void)
 void gv_copy_async(void *shared, const void *global, uint32_t bytes, uint32_t source_bytes)
 {
     uintptr_t pc = GV_PC;
+    gv_catch_up();
     thread_copies *t = mine();
     gv_must_be_shared(shared, "cp.async", pc);
     if (t->end - t->first == MOST_UNDER_WAY) gv_stop(GV_TOO_MANY_COPIES);
@@ -118,6 +119,7 @@ static void arrive(copy *c)
 
 void gv_copy_wait(uint32_t left)
 {
+    gv_catch_up();
     thread_copies *t = mine();
     while (t->first != t->end) {
         copy *c = &t->under_way[t->first % MOST_UNDER_WAY];

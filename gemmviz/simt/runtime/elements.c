@@ -89,20 +89,6 @@ static inline __attribute__((always_inline)) void convert(
 }
 #undef EACH
 
-uint32_t gv_itemsize(int type)
-{
-    switch (type) {
-    case GV_HALF:
-    case GV_BFLOAT16: return 2;
-    case GV_S8:
-    case GV_U8:
-    case GV_E4M3:
-    case GV_E5M2: return 1;
-    case GV_DOUBLE: return 8;
-    default: return 4;
-    }
-}
-
 #if defined(__x86_64__)
 static GV_AVX2 inline void put_eight(double *to, __m256 eight)
 {

@@ -1,5 +1,6 @@
 // The elements of tensor cores' operands and sums as doubles: in memory, and in the registers of a warp.
 #pragma once
+#include "kernel_calls/wmma.h"
 #include "recording.h"
 
 enum { GV_MOST_ELEMENTS = 16 /* of a fragment, in one lane */, GV_MOST_IN_TILE = 32 * 32 };
@@ -12,7 +13,19 @@ typedef struct {
 } gv_places;
 
 // The bytes of an element of a type (kernel_calls/wmma.h).
-uint32_t gv_itemsize(int type);
+static inline uint32_t gv_itemsize(int type)
+{
+    switch (type) {
+    case GV_HALF:
+    case GV_BFLOAT16: return 2;
+    case GV_S8:
+    case GV_U8:
+    case GV_E4M3:
+    case GV_E5M2: return 1;
+    case GV_DOUBLE: return 8;
+    default: return 4;
+    }
+}
 
 // Converts `count` adjacent elements of a type, each `step` doubles after the one before.
 void gv_to_doubles(double *to, uint32_t step, const void *from, uint32_t count, int type);

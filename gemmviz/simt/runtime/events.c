@@ -45,6 +45,7 @@ void gv_tell_event(gv_event event)
 
 void gv_tell(int kind, uint32_t number, uintptr_t pc)
 {
+    gv_catch_up();
     gv_tell_event((gv_event){.pc = pc, .block = gv_now.block, .number = number, .kind = (uint16_t)kind});
 }
 

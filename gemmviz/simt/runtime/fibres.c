@@ -51,19 +51,21 @@ static void give_way(int state)
     gv_context_switch(&me->context, &gv_cluster.scheduler);
 }
 
+void gv_pass_on(uint32_t thread)
+{
+    gv_fibre *me = gv_running_fibre();
+    gv_mark_made();
+    gv_context_switch(&me->context, &to_run(thread)->context);
+}
+
 void gv_barrier(void)
 {
+    gv_catch_up();
     gv_running_fibre()->barrier_pc = gv_now.run->last_pc = GV_PC;
     give_way(GV_AT_BARRIER);
 }
 
 uint32_t gv_lane(void) { return gv_now.thread % GV_WARP; }
-
-uint32_t gv_lanes(void)
-{
-    uint32_t lanes = gv_cluster.threads - gv_now.thread / GV_WARP * GV_WARP;
-    return lanes >= GV_WARP ? ~0u : (1u << lanes) - 1;
-}
 
 void gv_no_warp(uintptr_t pc)
 {
@@ -86,6 +88,7 @@ void gv_unknown_ptx(const char *instruction)
 
 void gv_warp_instruction(uint32_t mask, void *mine, gv_warp_work *work, uintptr_t pc)
 {
+    gv_catch_up();
     gv_fibre *me = gv_running_fibre(), *warp = me - gv_now.thread % GV_WARP;
     gv_now.run->last_pc = me->barrier_pc = pc;
     me->posted = mine;
@@ -134,12 +137,19 @@ void gv_sync_warp(uint32_t mask)
     gv_now.turn = ++gv_running_fibre()->turn;
 }
 
+void gv_must_be_warpgroup(uintptr_t pc)
+{
+    gv_now.run->last_pc = pc;
+    if (gv_now.thread / GV_WARPGROUP * GV_WARPGROUP + GV_WARPGROUP > gv_cluster.threads) gv_stop(GV_PART_OF_GROUP);
+}
+
 void gv_warpgroup_instruction(void *mine, gv_warpgroup_work *work, uintptr_t pc)
 {
+    gv_catch_up();
     gv_fibre *me = gv_running_fibre(), *group = me - gv_now.thread % GV_WARPGROUP;
     void *posted[GV_WARPGROUP];
     gv_now.run->last_pc = me->barrier_pc = pc;
-    if (gv_now.thread / GV_WARPGROUP * GV_WARPGROUP + GV_WARPGROUP > gv_cluster.threads) gv_stop(GV_PART_OF_GROUP);
+    gv_must_be_warpgroup(pc);
     me->posted = mine;
     me->warpgroup_work = work;
     const gv_fibre *last = group + GV_WARPGROUP - 1;
@@ -159,8 +169,20 @@ void gv_warpgroup_instruction(void *mine, gv_warpgroup_work *work, uintptr_t pc)
     for (uint32_t i = 0; i < GV_WARPGROUP; i++) group[i].state = GV_READY;
 }
 
+void gv_hold_warpgroup(uint32_t thread, uint32_t turns)
+{
+    gv_fibre *me = gv_running_fibre(), *group = me - gv_now.thread % GV_WARPGROUP;
+    gv_mark_made();
+    for (uint32_t i = 0; i < GV_WARPGROUP; i++) group[i].state = GV_HELD;
+    gv_cluster.held[gv_cluster.helds].rank = gv_now.rank;
+    gv_cluster.held[gv_cluster.helds].thread = thread;
+    gv_cluster.held[gv_cluster.helds++].turns = turns;
+    gv_context_switch(&me->context, &gv_cluster.scheduler);
+}
+
 void gv_wait_at_mbarrier(uint32_t mbarrier, uint32_t parity, int state, uintptr_t pc)
 {
+    gv_catch_up();
     gv_fibre *me = gv_running_fibre();
     gv_now.run->last_pc = me->barrier_pc = pc;
     me->mbarrier = mbarrier;
@@ -170,6 +192,7 @@ void gv_wait_at_mbarrier(uint32_t mbarrier, uint32_t parity, int state, uintptr_
 
 void gv_named_barrier(int number, int threads)
 {
+    gv_catch_up();
     gv_fibre *me = gv_running_fibre();
     me->barrier_pc = gv_now.run->last_pc = GV_PC;
     me->named = (uint32_t)number % GV_NAMED_BARRIERS;
@@ -181,11 +204,13 @@ void gv_named_barrier(int number, int threads)
 void gv_named_arrival(int number, int threads)
 {
     (void)threads;
+    gv_catch_up();
     gv_cluster.arrivals[gv_now.rank][(uint32_t)number % GV_NAMED_BARRIERS]++;
 }
 
 void gv_cluster_barrier(void)
 {
+    gv_catch_up();
     gv_running_fibre()->barrier_pc = gv_now.run->last_pc = GV_PC;
     give_way(GV_AT_CLUSTER_BARRIER);
 }

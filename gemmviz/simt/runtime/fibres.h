@@ -20,6 +20,7 @@ enum gv_fibre_state {
     GV_AT_ARRIVAL,   // arrives at an mbarrier whose phase has all of its arrivals
     GV_AT_NAMED_BARRIER,
     GV_AT_CLUSTER_BARRIER,
+    GV_HELD, // see gv_hold_warpgroup
     GV_LEFT, // the kernel
 };
 typedef struct {
@@ -46,6 +47,10 @@ typedef struct {
     uint32_t arrivals[GV_MAX_CLUSTER][GV_NAMED_BARRIERS]; // of threads that do not wait, by block and named barrier
     uint3 thread_index, block_index;
     gv_context scheduler;
+    struct {
+        uint32_t rank, thread, turns;
+    } held[GV_MAX_CLUSTER * GV_MAX_THREADS / GV_WARPGROUP]; // see gv_hold_warpgroup
+    uint32_t helds;
     void (*body)(void); // a thread's code
 } gv_together;
 extern gv_together gv_cluster __attribute__((visibility("hidden"))); // fibres.c
@@ -73,16 +78,32 @@ void gv_fibres_end(void);
 uint32_t gv_resume(uint32_t thread);
 
 // The mask of the lanes in the running thread's warp.
-uint32_t gv_lanes(void);
+static inline uint32_t gv_lanes(void)
+{
+    uint32_t lanes = gv_cluster.threads - gv_now.thread / GV_WARP * GV_WARP;
+    return lanes >= GV_WARP ? ~0u : (1u << lanes) - 1;
+}
+
+// The running thread's number in its warp.
+static inline uint32_t gv_lane_now(void) { return gv_now.thread % GV_WARP; }
 
 // Ends the run: the running thread's warp has fewer than 32 lanes, and the instruction needs them all.
 void gv_no_warp(uintptr_t pc) __attribute__((noreturn));
 
+// Lets another thread of the running thread's warp, which is ready, run first.
+void gv_pass_on(uint32_t thread);
+
 // Waits until every lane of the mask has arrived here; the last lane does the work for all.
 void gv_warp_instruction(uint32_t mask, void *mine, gv_warp_work *work, uintptr_t pc);
 
+// Ends the run if the running thread's warpgroup has fewer than 128 threads.
+void gv_must_be_warpgroup(uintptr_t pc);
+
 // Waits until every thread of the warpgroup has arrived here; the last thread does the work for all 128.
 void gv_warpgroup_instruction(void *mine, gv_warpgroup_work *work, uintptr_t pc);
+
+// The running thread's warpgroup continues after this number of turns of all warps, first of all `thread`.
+void gv_hold_warpgroup(uint32_t thread, uint32_t turns);
 
 // Waits until the phase of an mbarrier (a number of mbarrier_state.c) has ended: GV_AT_MBARRIER. GV_AT_ARRIVAL is for a
 // thread that arrives once too often: if no other thread can continue either, the run ends.

@@ -28,7 +28,7 @@ static const gv_layout_line lines[] = {
     NUMBER(GV_MISALIGNED), NUMBER(GV_TOO_MANY_COPIES), NUMBER(GV_ONE_PROCESS), NUMBER(GV_ASSERTION),
     NUMBER(GV_BARRIER_NOT_READY), NUMBER(GV_ARRIVES_TOO_OFTEN), NUMBER(GV_PART_OF_GROUP), NUMBER(GV_GROUP_WAITS),
     NUMBER(GV_ADDS_NO_FLOATS), NUMBER(GV_FLAG_NEVER_SET), NUMBER(GV_STACK_OVERFLOW), NUMBER(GV_UNKNOWN_PTX),
-    NUMBER(GV_NOT_SHARED), NUMBER(GV_WAITS),
+    NUMBER(GV_NOT_SHARED), NUMBER(GV_WAITS), NUMBER(GV_AGAIN),
     // gv_event_kind
     NUMBER(GV_EVENT_INIT), NUMBER(GV_EVENT_ARRIVE), NUMBER(GV_EVENT_EXPECT), NUMBER(GV_EVENT_WAIT),
     NUMBER(GV_EVENT_PASS), NUMBER(GV_EVENT_BYTES), NUMBER(GV_EVENT_COMPLETE), NUMBER(GV_EVENT_FENCE),
@@ -50,7 +50,8 @@ static const gv_layout_line lines[] = {
     FIELD(gv_run, capacity), FIELD(gv_run, more_capacity), FIELD(gv_run, stack_bytes), FIELD(gv_run, deadline_s),
     FIELD(gv_run, clock_s),
     FIELD(gv_run, first_block), FIELD(gv_run, end_block), FIELD(gv_run, cluster), FIELD(gv_run, workers),
-    FIELD(gv_run, count_only), FIELD(gv_run, entry), FIELD(gv_run, arguments), COLUMN(site), COLUMN(which),
+    FIELD(gv_run, count_only), FIELD(gv_run, huge_pages), FIELD(gv_run, at_once), FIELD(gv_run, entry),
+    FIELD(gv_run, arguments), COLUMN(site), COLUMN(which),
     COLUMN(write), COLUMN(bytes), COLUMN(element), COLUMN(value), COLUMN(block_of), COLUMN(thread_of), COLUMN(phase_of),
     COLUMN(turn_of), COLUMN(more), FIELD(gv_run, count), FIELD(gv_run, more_count),
     FIELD(gv_run, shared_by), FIELD(gv_run, together), FIELD(gv_run, sites), FIELD(gv_run, site_pc),

@@ -3,7 +3,7 @@
 // it.
 #include "kernel_calls/wmma.h"
 #include "access.h"
-#include "fibres.h"
+#include "postponed.h"
 #include "shared_memory.h"
 #include <string.h>
 
@@ -49,23 +49,25 @@ void gv_ldmatrix(uint32_t *r, const void *row, uint32_t count, int transposed)
     uintptr_t pc = GV_PC;
     matrices mine = {r, (char *)row, count, transposed};
     if (gv_lanes() != ~0u) gv_no_warp(pc);
-    if (gv_lane() < 8 * count) {
+    if (gv_lane_now() < 8 * count) {
         gv_must_be_shared(row, "ldmatrix", pc);
-        gv_access((void *)row, ROW_BYTES, 0, pc);
+        gv_access_ahead((void *)row, ROW_BYTES, 0, pc);
     }
     gv_work_together(GV_WARP);
-    gv_warp_instruction(~0u, &mine, load, pc);
+    if (gv_now.run->at_once) gv_warp_instruction(~0u, &mine, load, pc);
+    else *(matrices *)gv_postpone(load, r, count * sizeof *r, pc) = mine;
 }
 
 void gv_stmatrix(void *row, const uint32_t *r, uint32_t count, int transposed)
 {
     uintptr_t pc = GV_PC;
+    gv_catch_up();
     char data[ROW_BYTES];
     matrices mine = {(uint32_t *)r, data, count, transposed};
     if (gv_lanes() != ~0u) gv_no_warp(pc);
     gv_work_together(GV_WARP);
     gv_warp_instruction(~0u, &mine, store, pc);
-    if (gv_lane() >= 8 * count) return;
+    if (gv_lane_now() >= 8 * count) return;
     gv_must_be_shared(row, "stmatrix", pc);
     gv_access(row, ROW_BYTES, GV_WRITE, pc);
     memcpy(row, data, ROW_BYTES);

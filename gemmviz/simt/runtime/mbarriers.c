@@ -20,7 +20,11 @@ static uint32_t late_arrivals;
 
 void gv_late_arrivals_reset(void) { late_arrivals = 0; }
 
-void gv_mbarrier_init(void *barrier, uint32_t count) { gv_mbarrier_make(barrier, count, GV_PC); }
+void gv_mbarrier_init(void *barrier, uint32_t count)
+{
+    gv_catch_up();
+    gv_mbarrier_make(barrier, count, GV_PC);
+}
 
 static void arrive_late(void *what)
 {
@@ -60,6 +64,7 @@ void gv_mbarriers_all_copies_arrive(void)
 // arrive now, or another block of the cluster copies them later.
 static uint32_t with_room(void *barrier, uint32_t rank, uintptr_t pc)
 {
+    gv_catch_up();
     uint32_t b = gv_mbarrier_at(barrier, rank, pc);
     if (gv_mbarrier_lacks_copies(b)) gv_mbarrier_copies_arrive(b);
     while (gv_mbarrier_full(b)) gv_wait_at_mbarrier(b, gv_mbarrier_parity(b), GV_AT_ARRIVAL, pc);
@@ -86,6 +91,7 @@ static void arrive_when_copied(uint32_t b, uintptr_t pc)
 
 void gv_mbarrier_arrive_copied(void *barrier)
 {
+    gv_catch_up();
     uint32_t b = gv_mbarrier_at(barrier, gv_now.rank, GV_PC);
     if (gv_mbarrier_lacks_copies(b)) gv_mbarrier_copies_arrive(b);
     arrive_when_copied(b, GV_PC);
@@ -94,6 +100,7 @@ void gv_mbarrier_arrive_copied(void *barrier)
 // PTX ISA, "cp.async.mbarrier.arrive" without .noinc: the arrival of the copies is one more that the phase waits for.
 void gv_mbarrier_await_copied(void *barrier)
 {
+    gv_catch_up();
     uint32_t b = gv_mbarrier_at(barrier, gv_now.rank, GV_PC);
     gv_mbarrier_one_more(b);
     arrive_when_copied(b, GV_PC);
@@ -104,11 +111,16 @@ void gv_mbarrier_expect(void *barrier, uint32_t bytes)
     gv_mbarrier_announce(with_room(barrier, gv_now.rank, GV_PC), bytes);
 }
 
-uint32_t gv_mbarrier_phase(void *barrier) { return gv_mbarrier_parity(gv_mbarrier_at(barrier, gv_now.rank, GV_PC)); }
+uint32_t gv_mbarrier_phase(void *barrier)
+{
+    gv_catch_up();
+    return gv_mbarrier_parity(gv_mbarrier_at(barrier, gv_now.rank, GV_PC));
+}
 
 void gv_mbarrier_wait(void *barrier, uint32_t parity)
 {
     uintptr_t pc = GV_PC;
+    gv_catch_up();
     uint32_t b = gv_mbarrier_at(barrier, gv_now.rank, pc);
     gv_mbarrier_begin_wait(b, parity & 1, pc);
     gv_wait_at_mbarrier(b, parity & 1, GV_AT_MBARRIER, pc);

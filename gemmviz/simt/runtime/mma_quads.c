@@ -68,6 +68,7 @@ static void multiply(void *posted[GV_WARP], uint32_t mask)
 void gv_mma_quads(
     void *d, int d_type, const void *a, const void *b, const void *c, int c_type, int a_by_columns, int b_by_columns)
 {
+    gv_catch_up();
     product mine = {d, a, b, c, d_type, c_type, a_by_columns, b_by_columns};
     if (gv_lanes() != ~0u) gv_no_warp(GV_PC);
     gv_work_together(GV_WARP);

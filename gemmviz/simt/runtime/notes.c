@@ -1,4 +1,5 @@
 #include "notes.h"
+#include "stop.h"
 
 void gv_notice(int kind, int array, int64_t offset, uintptr_t pc, uint32_t other, uintptr_t other_pc, int write)
 {
@@ -10,6 +11,7 @@ void gv_notice(int kind, int array, int64_t offset, uintptr_t pc, uint32_t other
             return;
         }
     }
+    if (gv_now.looks_ahead || gv_now.lanes_ahead) gv_stop(GV_AGAIN); // otherwise another thread may be the first
     if (r->notes == GV_MAX_NOTES) return;
     r->note[r->notes++] = (gv_note){.kind = kind,
         .array = array,

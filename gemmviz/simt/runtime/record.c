@@ -3,6 +3,7 @@
 #include "cluster.h"
 #include "fibres.h"
 #include "packed_panels.h"
+#include "postponed.h"
 #include "pthreads.h"
 #include "scheduler.h"
 #include "shared_memory.h"
@@ -18,6 +19,7 @@ gv_running gv_now;
 static void run_thread(void)
 {
     gv_now.run->entry(gv_now.run->arguments);
+    gv_catch_up();
     gv_boxes_left();
 }
 
@@ -35,6 +37,7 @@ int gv_record(gv_run *run)
     gv_flags_begin();
     gv_now = (gv_running){.run = run};
     gv_access_begin();
+    gv_postponed_begin();
     gv_pthreads_begin();
     gv_panels_begin();
     gv_shared_begin();
@@ -44,6 +47,7 @@ int gv_record(gv_run *run)
 
     gv_guard_begin();
     gv_guarded(run_blocks, run);
+    gv_postponed_begin(); // a run that ended early leaves some; code of the library may be called before the next run
     gv_workers_end();
     gv_guard_end();
     gv_rows_close();

@@ -84,6 +84,7 @@ enum gv_status {
     GV_UNKNOWN_PTX = 20,       // `instruction` of inline PTX is unknown
     GV_NOT_SHARED = 21,        // `instruction` needs shared memory, and fault_address is elsewhere
     GV_WAITS = 22,             // it sleeps or waits, or has not ended after passed_s
+    GV_AGAIN = 23,             // to be run again with each instruction at once: see postponed.h
 };
 
 typedef struct {
@@ -98,6 +99,8 @@ typedef struct {
     uint32_t cluster;                // blocks that run together, neighbours along x
     uint32_t workers;                // the number of processes that share the blocks; 1: this process only
     uint32_t count_only;             // count the accesses and keep none
+    uint32_t huge_pages;             // whether the columns may have pages of 2 MiB; the recorder may change it
+    uint32_t at_once;                // postpone no instruction: see postponed.h
     void (*entry)(void **arguments);
     void **arguments;
     // out: one column per field of an access, `capacity` rows each

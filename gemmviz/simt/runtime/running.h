@@ -7,10 +7,11 @@
 //   running                                  the block and thread that run now
 //   stop notes watched shared_memory         ending a run; a kernel's defects; the watched arrays; shared memory
 //   ownership                                the block of each element of C, while several processes run blocks
-//   rows                                     the thread and phase of each row
+//   rows pages                               the thread and phase of each row; the memory of rows
 //   access                                   records one access
 //   contexts                                 the switch from one thread to another; it calls nothing
 //   fibres async_copies                      threads and their waits; cp.async
+//   postponed                                instructions that a warp does together, later
 //   packed_panels pthreads                   arrays that a C kernel allocates, and its threads
 //   cluster events                           blocks that run together; events that are no accesses
 //   processor elements products              elements as doubles, and sums of products of a tensor core
@@ -32,7 +33,14 @@ typedef struct {
     uint32_t turn;       // __syncwarp that the thread has passed in the phase
     uint32_t rank;       // of the block in its cluster
     uint64_t marked;     // rows up to here belong to a known thread, phase and turn: see gv_mark
+    uint64_t rows_room, more_room; // rows and further words with prepared pages: see pages.h
     int sharing;         // one of the values below
+    // Of the running thread, see postponed.h: instructions that it has postponed, and what to call before it uses
+    // memory (at, bytes) or does anything else that others may notice (0, 0); NULL with none. Of its warp: lanes that
+    // have gone on in front of others. Whether any instruction of this run was postponed, and whether the present
+    // access comes before postponed ones.
+    uint32_t postponed, lanes_ahead, postpones, looks_ahead;
+    void (*catch_up)(uintptr_t at, uint32_t bytes);
     uintptr_t stacks;    // of all threads, side by side
     uint64_t stacks_bytes;
 } gv_running;
@@ -50,6 +58,12 @@ static inline uint32_t gv_thread_slot(void) { return gv_now.rank * GV_MAX_THREAD
 static inline void gv_work_together(uint32_t threads)
 {
     if (gv_now.run->together < threads) gv_now.run->together = threads;
+}
+
+// Does the postponed instructions of the running thread. It may wait for others.
+static inline void gv_catch_up(void)
+{
+    if (gv_now.catch_up) gv_now.catch_up(0, 0);
 }
 
 // Returns whether an address is on the stack of a thread.

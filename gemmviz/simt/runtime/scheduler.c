@@ -15,10 +15,26 @@
 
 static int flowing; // see release_round
 
+// Continues the warpgroup that is held until the turn of this warp.
+static void run_held(uint32_t first, uint32_t end)
+{
+    for (uint32_t i = 0; i < gv_cluster.helds; i++) {
+        uint32_t thread = gv_cluster.held[i].thread;
+        if (gv_cluster.held[i].turns || gv_cluster.held[i].rank != gv_now.rank || thread < first || thread >= end)
+            continue;
+        gv_fibre *group = gv_cluster.fibres + gv_now.rank * gv_cluster.threads + thread / GV_WARPGROUP * GV_WARPGROUP;
+        for (uint32_t t = 0; t < GV_WARPGROUP; t++) group[t].state = GV_READY;
+        gv_cluster.held[i] = gv_cluster.held[--gv_cluster.helds];
+        gv_resume(thread);
+        return;
+    }
+}
+
 // Runs the lanes from `first` to `end` of the running block until each waits for more than its warp, or has left.
 static void run_warp(uint32_t first, uint32_t end)
 {
     gv_fibre *of = gv_cluster.fibres + gv_now.rank * gv_cluster.threads;
+    run_held(first, end);
     for (int again = 1; again;) {
         again = 0;
         for (uint32_t t = first; t < end; t++)
@@ -51,6 +67,9 @@ static void run_round(void)
         }
         for (uint32_t t = 0; t < gv_cluster.blocks * gv_cluster.threads; t++)
             again |= gv_cluster.fibres[t].state == GV_READY; // a warpgroup is complete
+        again |= gv_cluster.helds > 0;
+        for (uint32_t i = 0; i < gv_cluster.helds; i++)
+            if (gv_cluster.held[i].turns) gv_cluster.held[i].turns--;
     }
 }
 
@@ -169,6 +188,7 @@ void gv_run_block(uint32_t block)
     gv_now.rank = 0;
     gv_now.block = block;
     flowing = 0;
+    gv_cluster.helds = 0;
     gv_rows_begin();
     gv_mbarriers_reset();
     gv_late_arrivals_reset();
@@ -189,6 +209,7 @@ void gv_run_block(uint32_t block)
         notice_stuck();
         break;
     }
+    if (gv_now.lanes_ahead) gv_stop(GV_AGAIN);
     gv_switch_block(0);
     gv_boxes_reset(); // reports those that never arrived
     gv_rows_end();

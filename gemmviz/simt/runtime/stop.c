@@ -24,8 +24,16 @@ static struct {
     stack_t stack_before;
 } guard;
 
+// Whether a run that ends so has to be run again without postponed instructions: they may have come before the fault.
+static int is_sure(int status)
+{
+    return !gv_now.postpones || status == GV_FULL || status == GV_DEADLINE || status == GV_WAITS ||
+           status == GV_ONE_PROCESS || status == GV_NO_MEMORY;
+}
+
 void gv_stop(int status)
 {
+    if (!is_sure(status)) status = GV_AGAIN;
     gv_now.run->status = status;
     gv_now.run->fault_block = gv_now.block;
     gv_now.run->fault_thread = gv_now.thread;

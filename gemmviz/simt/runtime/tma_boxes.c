@@ -16,7 +16,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
-enum { MOST_UNDER_WAY = 512, LARGEST_BYTES = 256 << 10, PIECE = GV_PIECE_BYTES };
+enum { MOST_UNDER_WAY = 512, LARGEST_BYTES = 256 << 10, PIECE = GV_PIECE_BYTES, MOST_PIECES = 64 /* at once */ };
 
 typedef struct {
     int used;
@@ -160,18 +160,37 @@ static uint32_t inside(const flight *f, uint32_t p)
     return left < PIECE ? (uint32_t)left : PIECE;
 }
 
+// Accesses the whole pieces of a row, in the matrix or in shared memory, and copies them; returns whether it could do
+// them all at once.
+static int several(const flight *f, uint32_t i, uint32_t first, uint32_t end, int matrix, int write, uintptr_t pc)
+{
+    uint32_t count = end - first;
+    uintptr_t at[MOST_PIECES];
+    char *data = f->data + i * f->pitch + first * PIECE;
+    if (count > MOST_PIECES || !count || (matrix && inside(f, end - 1) < PIECE)) return 0;
+    for (uint32_t p = 0; p < count; p++) at[p] = matrix ? in_matrix(f, i, first + p) : in_shared(f, i, first + p);
+    if (!gv_access_several(at, count, PIECE, write ? data : NULL, pc)) return 0;
+    for (uint32_t p = 0; !write && p < count; p++) memcpy(data + p * PIECE, (void *)at[p], PIECE);
+    return 1;
+}
+
 static void read_matrix(flight *f)
 {
     const gv_box *b = &f->box;
     memset(f->data, 0, f->bytes);
     f->box.read_at = gv_made();
-    for (uint32_t i = b->first_row; i < b->end_row; i++)
+    for (uint32_t i = b->first_row; i < b->end_row; i++) {
+        if (several(f, i, b->first_piece, b->end_piece, 1, 0, b->pc - 1)) {
+            f->box.reads += b->end_piece - b->first_piece;
+            continue;
+        }
         for (uint32_t p = b->first_piece; p < b->end_piece; p++) {
             uintptr_t from = in_matrix(f, i, p);
             if (gv_access_made_row((void *)from, inside(f, p), from % PIECE ? GV_ANY_ALIGNMENT : 0, b->pc - 1))
                 f->box.reads++;
             memcpy(f->data + i * f->pitch + p * PIECE, (void *)from, inside(f, p));
         }
+    }
 }
 
 static void write_shared(void *what)
@@ -179,19 +198,25 @@ static void write_shared(void *what)
     flight *f = what;
     f->box.write_at = gv_made();
     f->box.arrived = (uint16_t)gv_now.phase;
-    for (uint32_t i = 0; i < f->box.rows; i++)
+    for (uint32_t i = 0; i < f->box.rows; i++) {
+        if (several(f, i, 0, f->box.pieces, 0, 1, f->box.pc)) {
+            f->box.writes += f->box.pieces;
+            continue;
+        }
         for (uint32_t p = 0; p < f->box.pieces; p++) {
             uintptr_t to = in_shared(f, i, p);
             if (!gv_access_made_row((void *)to, PIECE, GV_WRITE, f->box.pc)) continue; // it misses every array
             f->box.writes++;
             memcpy((void *)to, f->data + i * f->pitch + p * PIECE, PIECE);
         }
+    }
     gv_mbarrier_count_bytes(f->barrier, f->bytes, f->box.pc);
 }
 
 void gv_box_load(void *shared, const void *map, int32_t column, int32_t row, void *barrier, uint32_t blocks)
 {
     uintptr_t pc = GV_PC;
+    gv_catch_up();
     if (!blocks) blocks = 1u << gv_now.rank;
     flight *first = NULL;
     for (uint32_t rank = 0; rank < gv_now.run->cluster; rank++) {
@@ -239,6 +264,7 @@ void gv_all_boxes_arrive(void)
 static void ask_to_store(
     const gv_tensor_map *map, int32_t column, int32_t row, const void *shared, int how, uintptr_t pc)
 {
+    gv_catch_up();
     flight *f = new_flight();
     describe(f, map, column, row, (uintptr_t)shared, pc);
     f->box.store = (uint16_t)how;
@@ -290,15 +316,24 @@ static void store(flight *f)
     const gv_box *b = &f->box;
     f->box.arrived = (uint16_t)gv_now.phase;
     f->box.read_at = gv_made();
-    for (uint32_t i = b->first_row; i < b->end_row; i++)
+    for (uint32_t i = b->first_row; i < b->end_row; i++) {
+        if (several(f, i, b->first_piece, b->end_piece, 0, 0, b->pc - 1)) {
+            f->box.reads += b->end_piece - b->first_piece;
+            continue;
+        }
         for (uint32_t p = b->first_piece; p < b->end_piece; p++) {
             uintptr_t from = in_shared(f, i, p);
             if (gv_access_made_row((void *)from, PIECE, 0, b->pc - 1)) f->box.reads++;
             memcpy(f->data + i * f->pitch + p * PIECE, (void *)from, PIECE);
         }
+    }
     if (b->store == GV_BOX_ADD) add_matrix(f);
     f->box.write_at = gv_made();
-    for (uint32_t i = b->first_row; i < b->end_row; i++)
+    for (uint32_t i = b->first_row; i < b->end_row; i++) {
+        if (several(f, i, b->first_piece, b->end_piece, 1, 1, b->pc)) {
+            f->box.writes += b->end_piece - b->first_piece;
+            continue;
+        }
         for (uint32_t p = b->first_piece; p < b->end_piece; p++) {
             uintptr_t to = in_matrix(f, i, p);
             if (!gv_access_made_row((void *)to, inside(f, p), GV_WRITE | (to % PIECE ? GV_ANY_ALIGNMENT : 0), b->pc))
@@ -306,6 +341,7 @@ static void store(flight *f)
             f->box.writes++;
             memcpy((void *)to, f->data + i * f->pitch + p * PIECE, inside(f, p));
         }
+    }
 }
 
 static void stores_up_to(uint32_t end)
@@ -323,6 +359,7 @@ static void stores_up_to(uint32_t end)
 
 void gv_box_store_wait(uint32_t left)
 {
+    gv_catch_up();
     uint32_t committed = groups[gv_thread_slot()];
     if (committed > left) stores_up_to(committed - left);
 }

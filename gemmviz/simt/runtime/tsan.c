@@ -5,6 +5,7 @@
 #include "kernel_calls/c_kernels.h"
 #include "kernel_calls/threads.h"
 #include "ownership.h"
+#include "stop.h"
 #include "sync_flags.h"
 #include <string.h>
 
@@ -50,8 +51,14 @@ CALLBACKS(8)
 CALLBACKS(16)
 
 void __tsan_init(void) {}
-void __tsan_func_entry(void *pc) { (void)pc; }
-void __tsan_func_exit(void) {}
+// The arguments of a call may be copies of registers that a postponed instruction has yet to change; behind the end of
+// a function its registers are no longer there.
+void __tsan_func_entry(void *pc)
+{
+    (void)pc;
+    if (gv_now.postponed) gv_stop(GV_AGAIN);
+}
+void __tsan_func_exit(void) { gv_catch_up(); }
 
 // memcpy, memset and structures that are copied as a whole: TSan calls these functions. An access is recorded per 4
 // bytes, but 8 aligned bytes are a structure, which an optimising compiler copies at once.

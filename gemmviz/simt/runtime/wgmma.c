@@ -9,13 +9,18 @@
 #include "kernel_calls/hopper.h"
 #include "kernel_calls/wmma.h"
 #include "notes.h"
+#include "postponed.h"
 #include "stop.h"
+#include "processor.h"
 #include "products.h"
 #include <string.h>
 #include <sys/mman.h>
+#if defined(__x86_64__)
+#include <immintrin.h>
+#endif
 
 enum { ROWS = 64, DEPTH_BYTES = 32, DEPTHS = DEPTH_BYTES, COLUMNS = 256, SUMS = COLUMNS / 2 };
-enum { KEPT = 4, MOST_SPANS = 512 };
+enum { KEPT = 4, MOST_SPANS = 512, MOST_PRODUCTS = 8 /* that a thread postpones */ };
 enum { NOT_A_NUMBER = 0xff, IMPROBABLE = 0xa5 }; // bytes of sums that have not been waited for
 enum { MOST_THREADS = GV_MAX_CLUSTER * GV_MAX_THREADS };
 
@@ -30,10 +35,27 @@ typedef struct {
         _Float16 half[2 * SUMS];
     } value;
 } sums;
-static struct {
-    uint32_t used, groups;
+
+typedef struct {
+    sums *d;
+    const gv_wgmma_product *of;
+} product;
+
+// A product that is postponed until its thread waits for it, or does anything that other threads may notice: see
+// postponed.h. Nobody may use the sums before.
+typedef struct {
+    product it;
+    gv_wgmma_product of;
+    uint32_t registers[4];
+    uintptr_t pc;
+} kept_product;
+
+typedef struct {
+    uint32_t used, groups, products;
     sums kept[KEPT];
-} *of;
+    kept_product product[MOST_PRODUCTS];
+} thread_products;
+static thread_products *of;
 
 // Shared memory that products in flight read.
 typedef struct {
@@ -49,15 +71,10 @@ void gv_wgmma_reset(void)
     uint32_t threads = r->block[0] * r->block[1] * r->block[2];
     for (uint32_t i = 0; of && i < r->cluster * threads; i++) {
         uint32_t thread = i / threads * GV_MAX_THREADS + i % threads;
-        of[thread].used = of[thread].groups = 0;
+        of[thread].used = of[thread].groups = of[thread].products = 0;
     }
     under_way = 0;
 }
-
-typedef struct {
-    sums *d;
-    const gv_wgmma_product *of;
-} product;
 
 static uint32_t itemsize(int type) { return type == GV_HALF || type == GV_BFLOAT16 ? 2 : type == GV_TF32 ? 4 : 1; }
 
@@ -125,6 +142,33 @@ static inline __attribute__((always_inline)) void add_up(const product *p, uint3
     }
 }
 
+#if defined(__x86_64__)
+// The same for sums in floats, four at a time.
+static GV_AVX2 void add_up_by_avx2(const product *p, uint32_t thread, const double *sum)
+{
+    uint32_t n = p->of->n, row = thread / 32 * 16 + thread % 32 / 4, column = thread % 4 * 2;
+    const double *upper = &sum[row * n + column], *lower = upper + 8 * n;
+    float *d = p->d->value.real;
+    for (uint32_t i = 0; i < n / 2; i += 4) {
+        __m256d more = _mm256_set_m128d(_mm_loadu_pd(lower + 2 * i), _mm_loadu_pd(upper + 2 * i));
+        __m256d before = p->of->add ? _mm256_cvtps_pd(_mm_loadu_ps(d + i)) : _mm256_setzero_pd();
+        _mm_storeu_ps(
+            d + i, _mm256_cvtpd_ps(p->of->minus ? _mm256_sub_pd(before, more) : _mm256_add_pd(before, more)));
+    }
+}
+#endif
+
+static void add_up_floats(const product *p, uint32_t thread, const double *sum)
+{
+#if defined(__x86_64__)
+    if (gv_has_avx2()) {
+        add_up_by_avx2(p, thread, sum);
+        return;
+    }
+#endif
+    add_up(p, thread, sum, GV_FLOAT); // by itself it is faster
+}
+
 static void multiply(void *posted[GV_WARPGROUP])
 {
     static double a[ROWS * DEPTHS], b[DEPTHS * COLUMNS], sum[ROWS * COLUMNS];
@@ -136,7 +180,7 @@ static void multiply(void *posted[GV_WARPGROUP])
     memset(sum, 0, ROWS * n * sizeof *sum);
     gv_add_products(sum, a, b, ROWS, n, depth);
     for (uint32_t t = 0; t < GV_WARPGROUP; t++) {
-        if (first->type_d == GV_FLOAT) add_up(posted[t], t, sum, GV_FLOAT); // by itself it is faster
+        if (first->type_d == GV_FLOAT) add_up_floats(posted[t], t, sum);
         else add_up(posted[t], t, sum, first->type_d);
     }
 }
@@ -177,7 +221,7 @@ static void read_pieces(gv_operand o, int across, uint32_t size, uint32_t rows, 
         uint32_t tile = i / 8, within = i % 8;
         uintptr_t at = across ? place(o, 1, size, tile / 2 * 8, tile % 2 * 8 + within)
                               : place(o, 0, size, tile / 2 * 8 + within, tile % 2 * in_piece);
-        gv_access((void *)at, 16, 0, pc);
+        gv_access_ahead((void *)at, 16, 0, pc);
     }
 }
 
@@ -193,9 +237,69 @@ static void note_spans(gv_operand o, int across, uint32_t size, uint32_t rows, u
         note_span(o.at + c * (uintptr_t)o.next_bytes, o.group_bytes + 8 * (uint64_t)o.row_bytes, pc);
 }
 
+static uint32_t done; // products that were done together just now
+
+static void do_all(void *posted[GV_WARPGROUP])
+{
+    thread_products *first = posted[0];
+    uint32_t products = first->products;
+    for (uint32_t t = 0; t < GV_WARPGROUP; t++)
+        if (((thread_products *)posted[t])->products != products) gv_stop(GV_AGAIN);
+    for (uint32_t i = 0; i < products; i++) {
+        void *its[GV_WARPGROUP];
+        for (uint32_t t = 0; t < GV_WARPGROUP; t++) {
+            kept_product *kept = &((thread_products *)posted[t])->product[i];
+            if (kept->pc != first->product[i].pc) gv_stop(GV_AGAIN);
+            its[t] = &kept->it;
+        }
+        multiply(its);
+    }
+    for (uint32_t t = 0; t < GV_WARPGROUP; t++) ((thread_products *)posted[t])->products = 0;
+    done = products;
+}
+
+// Registers are not concerned: those of a product's sums hold no sums yet.
+static void catch_up(uintptr_t at, uint32_t bytes)
+{
+    (void)bytes;
+    if (gv_on_stack(at)) return;
+    thread_products *mine = &of[gv_thread_slot()];
+    gv_now.catch_up = NULL;
+    gv_warpgroup_instruction(mine, do_all, mine->product[0].pc);
+    // Events have the order in which threads run. If each product were done at once, the last thread to arrive would
+    // be the last one of the warp before for each further product, in the next turn of all warps.
+    uint32_t further = done ? done - 1 : 0, thread = gv_now.thread, turns = 0;
+    for (done = 0; further; further--) {
+        if (thread % GV_WARPGROUP < GV_WARP) {
+            thread += GV_WARPGROUP - GV_WARP;
+        } else {
+            thread -= GV_WARP;
+            turns++;
+        }
+        thread |= GV_WARP - 1;
+    }
+    if (thread != gv_now.thread || turns) gv_hold_warpgroup(thread, turns);
+}
+
+static void postpone(const product *p, uintptr_t pc)
+{
+    thread_products *mine = &of[gv_thread_slot()];
+    gv_must_be_warpgroup(pc);
+    kept_product *kept = &mine->product[mine->products++];
+    *kept = (kept_product){.it = {p->d, &kept->of}, .of = *p->of, .pc = pc};
+    if (p->of->registers) {
+        memcpy(kept->registers, p->of->registers, sizeof kept->registers);
+        kept->of.registers = kept->registers;
+    }
+    gv_now.catch_up = catch_up;
+    gv_now.postpones = 1;
+}
+
 void gv_wgmma(void *d, const gv_wgmma_product *p)
 {
     uintptr_t pc = GV_PC;
+    if (gv_now.catch_up && (gv_now.catch_up != catch_up || of[gv_thread_slot()].products == MOST_PRODUCTS))
+        gv_catch_up();
     product mine = {sums_at(d, p->type_d == GV_HALF ? p->n / 4 : p->n / 2, p->type_d), p};
     uint32_t size = itemsize(p->type_a);
     if (!p->registers) read_pieces(p->a, p->a_across, size, ROWS, pc);
@@ -207,7 +311,8 @@ void gv_wgmma(void *d, const gv_wgmma_product *p)
         if (!p->registers) note_spans(p->a, p->a_across, size, ROWS, pc);
         note_spans(p->b, p->b_across, size, p->n, pc);
     }
-    gv_warpgroup_instruction(&mine, multiply, pc);
+    if (gv_now.run->at_once) gv_warpgroup_instruction(&mine, multiply, pc);
+    else postpone(&mine, pc);
 }
 
 // Shared arrays are far apart, so several may have an address with these low bits: operands are in the largest array.
@@ -234,6 +339,7 @@ void gv_wgmma_commit(void)
 void gv_wgmma_wait(uint32_t left)
 {
     if (!of) return;
+    gv_catch_up();
     uint32_t groups = of[gv_thread_slot()].groups, kept = 0;
     gv_settle();
     for (uint32_t i = 0; i < of[gv_thread_slot()].used; i++) {

@@ -2,7 +2,7 @@
 #include "kernel_calls/wmma.h"
 #include "access.h"
 #include "elements.h"
-#include "fibres.h"
+#include "postponed.h"
 #include "products.h"
 #include <string.h>
 
@@ -80,10 +80,11 @@ static const places *places_of(const gv_fragment *f)
 static void read_operand(const char *from, uint32_t leading, int by_columns, const gv_fragment *f, uintptr_t pc)
 {
     uint32_t rows = by_columns ? f->columns : f->rows, columns = by_columns ? f->rows : f->columns;
-    uint32_t lane = gv_lane(), size = gv_itemsize(f->type);
+    uint32_t lane = gv_lane_now(), size = gv_itemsize(f->type);
     for (uint32_t column = 0; column < columns; column += 8)
         for (uint32_t row = 0; row < rows; row += 8)
-            gv_access((char *)from + ((row + lane / 4) * leading + column + 2 * (lane % 4)) * size, 2 * size, 0, pc);
+            gv_access_ahead(
+                (char *)from + ((row + lane / 4) * leading + column + 2 * (lane % 4)) * size, 2 * size, 0, pc);
 }
 
 // Copies a few bytes; the compiler knows their number.
@@ -103,23 +104,28 @@ static inline void copy(void *to, const void *from, uint32_t bytes)
 static void touch_elements(
     char *at, const void *x, uint32_t leading, int by_columns, const gv_fragment *f, uintptr_t pc)
 {
-    uint32_t size = gv_itemsize(f->type), width = by_columns == f->across ? f->spread : 1, lane = gv_lane();
+    uint32_t size = gv_itemsize(f->type), width = by_columns == f->across ? f->spread : 1, lane = gv_lane_now();
     const places *at_lanes = places_of(f);
     for (uint32_t i = 0; i < f->count; i += width) {
         uint32_t row = at_lanes->row[lane][i], column = at_lanes->column[lane][i];
         char *p = at + (by_columns ? column * leading + row : row * leading + column) * size;
-        gv_access(p, width * size, x != NULL, pc);
-        if (x) copy(p, (const char *)x + i * size, width * size);
+        if (!x) {
+            gv_access_ahead(p, width * size, 0, pc);
+        } else {
+            gv_access(p, width * size, GV_WRITE, pc);
+            copy(p, (const char *)x + i * size, width * size);
+        }
     }
 }
 
 void gv_wmma_load(void *x, const void *from, uint32_t leading, int by_columns, const gv_fragment *f)
 {
     uint32_t size = gv_itemsize(f->type);
+    if (gv_now.catch_up) gv_now.catch_up((uintptr_t)x, f->count * size);
     if (size == 2 && !f->accumulates) read_operand(from, leading, by_columns, f, GV_PC);
     else touch_elements((char *)from, NULL, leading, by_columns, f, GV_PC);
     const places *at = places_of(f);
-    uint32_t lane = gv_lane();
+    uint32_t lane = gv_lane_now();
     for (uint32_t i = 0; i < f->count; i++) {
         uint32_t row = at->row[lane][i], column = at->column[lane][i];
         copy((char *)x + i * size,
@@ -137,6 +143,14 @@ typedef struct {
     const void *a, *b, *c;
     const gv_fragment *fd, *fa, *fb, *fc;
 } product;
+
+// A product that is postponed, with room for its operands.
+enum { OPERAND_BYTES = 32 };
+typedef struct {
+    product it;
+    char a[OPERAND_BYTES], b[OPERAND_BYTES];
+} kept_product;
+_Static_assert(sizeof(kept_product) <= GV_POSTPONED_BYTES, "the arguments of a product");
 
 static void multiply(void *posted[GV_WARP], uint32_t mask)
 {
@@ -176,11 +190,22 @@ static void multiply(void *posted[GV_WARP], uint32_t mask)
         for (uint32_t i = 0; i < d->count; i++) put(first->fd, of_d[lane], i, sum[d->at[lane][i]]);
 }
 
+static inline uint32_t bytes_of(const gv_fragment *f) { return f->count * gv_itemsize(f->type); }
+
 void gv_wmma_mma(void *d, const gv_fragment *fd, const void *a, const gv_fragment *fa, const void *b,
     const gv_fragment *fb, const void *c, const gv_fragment *fc)
 {
     product mine = {d, a, b, c, fd, fa, fb, fc};
-    if (gv_lanes() != ~0u) gv_no_warp(GV_PC);
+    uintptr_t pc = GV_PC;
+    if (gv_lanes() != ~0u) gv_no_warp(pc);
     gv_work_together(GV_WARP);
-    gv_warp_instruction(~0u, &mine, multiply, GV_PC);
+    uint32_t bytes_a = bytes_of(fa), bytes_b = bytes_of(fb);
+    if (gv_now.run->at_once || c != d || bytes_a > OPERAND_BYTES || bytes_b > OPERAND_BYTES) {
+        gv_warp_instruction(~0u, &mine, multiply, pc);
+        return;
+    }
+    kept_product *kept = gv_postpone(multiply, d, bytes_of(fd), pc);
+    kept->it = mine;
+    kept->it.a = gv_kept_operand(a, bytes_a, kept->a);
+    kept->it.b = gv_kept_operand(b, bytes_b, kept->b);
 }

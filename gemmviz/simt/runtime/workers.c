@@ -7,6 +7,7 @@
 // workers. Then the blocks run one after another.
 #define _GNU_SOURCE
 #include "workers.h"
+#include "access.h"
 #include "async_copies.h"
 #include "events.h"
 #include "ownership.h"
@@ -66,6 +67,7 @@ static void run_places(void *what)
         r->more_count = more;
         r->capacity = row + s.rows_each;
         r->more_capacity = more + s.more_each;
+        gv_now.rows_room = gv_now.more_room = 0;
         gv_run_block(block);
         *size = (block_size){r->count - row, r->more_count - more, (uint32_t)(r - s.shared->run)};
     }
@@ -260,6 +262,7 @@ uint32_t gv_share_blocks(uint32_t first)
     if (workers < 2 || r->count_only || r->cluster > 1 || !make_room()) return first;
     gv_now.sharing = GV_FIRST_BLOCK;
     gv_watch_ownership(1);
+    gv_access_forget();
     gv_run_block(first);
     int one_process = gv_now.sharing != GV_FIRST_BLOCK;
     gv_watch_ownership(0);
@@ -281,6 +284,7 @@ uint32_t gv_share_blocks(uint32_t first)
     s.shared->next = s.first;
     s.shared->stop = r->end_block;
     gv_watch_ownership(1);
+    gv_access_forget();
     uint64_t copies = gv_copies_reported(), boxes = gv_boxes_reported(), events = gv_events_reported();
     int well = run_workers(workers);
     gv_watch_ownership(0);

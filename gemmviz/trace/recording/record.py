@@ -20,7 +20,7 @@ from gemmviz.language import tr
 from gemmviz.simt import apart, faults, recorder
 from gemmviz.simt.block_range import whole_clusters
 from gemmviz.simt.build import build
-from gemmviz.simt.layout import SiteKind
+from gemmviz.simt.layout import MAX_ACCESSES, SiteKind
 from gemmviz.simt.time_limits import clock_s
 from gemmviz.trace.recording import recording_cost
 from gemmviz.trace.recording.accesses import Array, Site
@@ -290,4 +290,4 @@ def _expected(launch: Launch, blocks: tuple[int, int] | None, as_written: bool) 
 def room(each: int = _ANALYSIS_BYTES) -> int:
     """Return the number of accesses that fit in the free memory, at `each` bytes per access."""
     free = os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
-    return max(10_000, min(recorder.MAX_ACCESSES, free // each))
+    return max(10_000, min(MAX_ACCESSES, free // each))

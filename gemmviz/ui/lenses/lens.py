@@ -8,6 +8,7 @@ from PySide6.QtCore import QRectF
 from PySide6.QtGui import QFont, QPainter
 
 from gemmviz.catalogue.lens_names import LensName
+from gemmviz.trace.lenses.fillings import State
 from gemmviz.trace.playable import Playable
 from gemmviz.ui.lenses.box_pictures import BoxPictures
 from gemmviz.ui.look.theme import Theme
@@ -83,7 +84,7 @@ class Place:
     row, column, rows, columns
         Its first row and column, and how many of each it has.
     what
-        All that the mark depends on, besides the place.
+        The number of the tile and its state: all that the mark depends on, besides the place.
     """
 
     matrix: int
@@ -91,7 +92,7 @@ class Place:
     column: int
     rows: int
     columns: int
-    what: Hashable
+    what: tuple[int, State]
 
 
 @dataclass(frozen=True)

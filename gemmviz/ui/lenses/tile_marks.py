@@ -1,7 +1,5 @@
 """The tiles of A and B that the stages of a pipeline hold, on the matrices: in the colour of their state, and named."""
 
-from typing import Any, cast
-
 from PySide6.QtCore import QRectF
 from PySide6.QtGui import QColor, QPainter
 
@@ -52,7 +50,7 @@ def draw_tiles(painter: QPainter, marked: MarkedPlaces) -> None:
     size = Sheet(painter, whole, theme, font).small
     for place, box in marked.boxes:
 
-        def paint(into: QPainter, box: QRectF = box, what: tuple[int, State] = cast(Any, place.what)) -> None:
+        def paint(into: QPainter, box: QRectF = box, what: tuple[int, State] = place.what) -> None:
             number, state = what
             with Sheet(into, whole, theme, font) as sheet:
                 fill = filled_box(sheet, box, state, not marked.with_values)

@@ -10,7 +10,6 @@ from gemmviz.catalogue.guessing.host.values import Array, Cell, Code, Frame, Str
 from gemmviz.catalogue.guessing.host_launch import SIZES
 
 _LEAVES = frozenset({"return", "exit", "abort", "throw", "continue", "break", "EXIT_FAILURE", "TORCH_CHECK"})
-_ARRAYS = ("vector", "array", "initializer_list")
 
 
 class _Left(Exception):

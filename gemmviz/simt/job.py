@@ -1,0 +1,201 @@
+"""One run of a recorder: its arguments, the arrays that it watches, its reports and its end."""
+
+import ctypes
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, TypeVar
+
+import numpy as np
+import numpy.typing as npt
+
+from gemmviz.backends.library import load
+from gemmviz.catalogue.errors import ConstraintError
+from gemmviz.catalogue.launch import Launch
+from gemmviz.catalogue.matrices import MATRICES, A, B, C
+from gemmviz.catalogue.problem import HUGE_BYTE, UNFILLED, poison_byte, stored
+from gemmviz.catalogue.whole_numbers import c_before
+from gemmviz.language import tr
+from gemmviz.simt import async_copies, dynamic_shared, layout, packed_panels, tma_boxes
+from gemmviz.simt.arguments import GUARD_BYTES, GuardedMatrix, make_arguments
+from gemmviz.simt.async_copies import Copies
+from gemmviz.simt.block_range import block_range
+from gemmviz.simt.code_places import code_places
+from gemmviz.simt.faults import raise_fault
+from gemmviz.simt.layout import MAX_ACCESSES, MAX_ARRAYS, RecorderRun, Status
+from gemmviz.simt.number_kinds import number_kind
+from gemmviz.simt.shared_array import BARRIER
+from gemmviz.simt.time_limits import clock_s
+from gemmviz.simt.tma_boxes import TmaReport
+
+_T = TypeVar("_T")
+# Shared arrays start 64 KiB apart (see cuda.h) and have at most 48 KiB.
+_SHARED_GUARD = 8 << 10
+# CUDA gives a thread up to 512 KiB of local memory. Only touched pages are committed.
+_STACK_BYTES = {"cuda": 1 << 20, "c": 8 << 20}
+_SCOUTING_S = 20.0
+
+
+class Again(Exception):
+    """The run may differ from one in which no instruction is postponed: see ``runtime/postponed.h``."""
+
+
+def attempted(attempt: Callable[[bool], _T]) -> _T:
+    """Return the result of an attempt; at first instructions may be postponed, then each is done at once."""
+    try:
+        return attempt(False)
+    except Again:
+        return attempt(True)
+
+
+class Job:
+    """One run from its arguments to its end. At first A, B and C are zeros, and there is no memory for accesses."""
+
+    def __init__(
+        self,
+        library: Path,
+        launch: Launch,
+        blocks: tuple[int, int] | None,
+        at_once: bool,
+    ) -> None:
+        self.launch = launch = launch.one_entry
+        first, end = block_range(launch, blocks)
+        self.elsewhere = -1
+        self._code = load(library, launch)
+        layout.check(self._code)
+        info = code_places(library, launch.kernel.path.name)
+        self.barriers = [array for array in info.shared if array.dtype == BARRIER]
+        data = [array for array in info.shared if array.dtype != BARRIER]
+        self.info = replace(info, shared=[dynamic_shared.typed(array, launch) for array in data])
+        # The load address of the library: the address of a function minus its address in the file.
+        self._base = (ctypes.cast(self._code.gv_entry, ctypes.c_void_p).value or 0) - info.entry
+        self._code.gv_anchor_address.restype = ctypes.c_void_p
+        self._anchor = int(self._code.gv_anchor_address())
+
+        dtypes = [launch.kernel.dtype_of(name) for name in MATRICES]
+        self.arrays = [
+            GuardedMatrix(math.prod(launch.problem.shape(name)), np.dtype(dtype))
+            for name, dtype in zip(MATRICES, dtypes, strict=True)
+        ]
+        # If a kernel reads C and writes D, then C is not an array of the recording.
+        self._read = (
+            GuardedMatrix(math.prod(launch.problem.shape("C")), np.dtype(dtypes[C])) if launch.kernel.has_d else None
+        )
+        # The rows that other GPUs hold are in other memory, whose accesses are told from those of the own A.
+        self._elsewhere = (
+            GuardedMatrix(math.prod(launch.problem.shape("A")), np.dtype(dtypes[A])) if launch.gathers else None
+        )
+        self._arguments = make_arguments(launch, self.arrays, self._read, self._elsewhere)
+        self.run = run = RecorderRun()
+        run.block[:], run.grid[:] = launch.block, launch.grid
+        run.first_block, run.end_block, run.cluster = first, end, launch.cluster[0]
+        run.at_once = at_once
+        run.stack_bytes = _STACK_BYTES[launch.kernel.backend]
+        run.arguments = ctypes.cast(self._arguments.pointers, ctypes.c_void_p).value
+        run.entry = ctypes.cast(self._code.gv_entry, ctypes.c_void_p).value
+        self._watch()
+        if launch.maps:
+            self._find_tiles(dtypes)
+
+    def _find_tiles(self, dtypes: Sequence[str]) -> None:
+        """Run the first block or cluster once, and return the tiles of the copy engine's boxes.
+
+        Shared memory that the kernel declares as bytes is watched as these tiles.
+        """
+        run, first, end = self.run, self.run.first_block, self.run.end_block
+        # It must be the first block, because another block may wait for it.
+        run.first_block, run.end_block, run.workers, run.count_only = 0, run.cluster, 1, 1
+        run.capacity = run.more_capacity = MAX_ACCESSES
+        self.limit(_SCOUTING_S)
+        async_copies.begin(self._code, MAX_ACCESSES)
+        tma_boxes.begin(self._code, MAX_ACCESSES)
+        self._code.gv_record(ctypes.byref(run))
+        async_copies.copies_of_run(self._code, [])
+        found = tma_boxes.boxes_of_run(self._code, self._anchor).boxes
+        if run.status == Status.AGAIN:
+            raise Again
+        run.first_block, run.end_block, run.count_only = first, end, 0
+        run.count = run.more_count = run.sites = run.notes = run.together = run.status = 0
+        arrays = self.info.shared
+        tiles = [tile for array in arrays for tile in tma_boxes.tiles(array, found, dtypes, [a.name for a in arrays])]
+        # An address belongs to the first array that contains it.
+        self.info = replace(self.info, shared=[*tiles, *arrays])
+        self._watch(len(tiles))
+
+    def limit(self, deadline_s: float) -> None:
+        """Set the time limit of the run, in seconds of processor time."""
+        self.run.deadline_s, self.run.clock_s = deadline_s, clock_s(deadline_s)
+
+    def fill(self, a: npt.NDArray[Any], b: npt.NDArray[Any]) -> None:
+        """Set A and B, and fill C with values that no kernel computes by chance."""
+        self.arrays[A].view[:] = a.astype(self.arrays[A].view.dtype, copy=False)
+        if self._elsewhere is not None:
+            self._elsewhere.view[:] = self.arrays[A].view
+            gpu, count = self.launch.gpu
+            others = np.arange(count) != gpu
+            self.arrays[A].view.view(np.uint8).reshape(count, -1)[others] = UNFILLED
+        self.arrays[B].view[:] = b.astype(self.arrays[B].view.dtype, copy=False)
+        self.arrays[C].view.view(np.uint8)[:] = 0 if self.launch.kernel.zeroed else poison_byte(self.launch.kernel)
+        before, kernel = self._read or self.arrays[C], self.launch.kernel
+        if self._read is not None and "beta" in kernel.args:
+            before.view.view(np.uint8)[:] = HUGE_BYTE
+        if self.launch.beta and not kernel.zeroed:
+            before.view[:] = stored(kernel, "C", c_before(self.launch.problem.shape("C")))
+
+    def barrier_name(self, address: int) -> str:
+        """Return the name of the mbarrier at an address: ``full[2]``."""
+        return tma_boxes.barrier_name(self.barriers, address - self._anchor)
+
+    def _watch(self, tiles: int = 0) -> None:
+        """Pass the arrays to the recorder. The first shared arrays may be `tiles`, which are parts of others."""
+        shared_arrays = self.info.shared
+        further = self._elsewhere is not None
+        if len(shared_arrays) + 3 + further > MAX_ARRAYS:
+            raise ConstraintError(
+                tr(
+                    "{kernel} has {count} shared arrays; {most} can be recorded",
+                    kernel=self.launch.kernel.name,
+                    count=len(shared_arrays),
+                    most=MAX_ARRAYS - 3 - further,
+                )
+            )
+        anchor = self._anchor
+        self.guards = [anchor + offset for offset in self.info.guards]
+        for slot, array in zip(self.run.array, self.arrays, strict=False):
+            slot.start, slot.bytes, slot.guard = array.address, array.view.nbytes, GUARD_BYTES
+            slot.itemsize = array.view.itemsize
+            slot.number, slot.floats = number_kind(array.view.dtype.name)
+        for slot, shared in zip(self.run.array[3:MAX_ARRAYS], shared_arrays, strict=False):
+            slot.start, slot.itemsize, slot.shared = anchor + shared.offset, np.dtype(shared.dtype).itemsize, 1
+            slot.bytes = int(np.prod(shared.shape)) * slot.itemsize
+            slot.guard = _SHARED_GUARD
+            slot.number, slot.floats = number_kind(shared.dtype)
+            slot.inside = 0
+        for slot in self.run.array[3 : 3 + tiles]:
+            slot.guard, slot.inside = 0, 1
+        self.run.arrays = 3 + len(shared_arrays)
+        if self._elsewhere is not None:
+            slot, last = self.run.array[A], self.run.array[self.run.arrays]
+            for field in ("bytes", "guard", "itemsize", "number", "floats"):
+                setattr(last, field, getattr(slot, field))
+            last.start, last.shared, last.inside = self._elsewhere.address, 0, 0
+            self.elsewhere = self.run.arrays
+            self.run.arrays += 1
+
+    def start(self) -> tuple[Copies, TmaReport]:
+        """Run the kernel, raise its fault if there is one, and return the reports."""
+        async_copies.begin(self._code, self.run.capacity)
+        tma_boxes.begin(self._code, self.run.capacity)
+        self._code.gv_record(ctypes.byref(self.run))
+        arrived = async_copies.copies_of_run(self._code, self.run.site_pc[: self.run.sites])
+        tma = tma_boxes.boxes_of_run(self._code, self._anchor, self.place)
+        if self.run.status == Status.AGAIN:
+            raise Again
+        self.info = replace(self.info, shared=[*self.info.shared, *packed_panels.panels_of_run(self._code)])
+        raise_fault(self.run, self.launch, self.info, self._base, self.barrier_name)
+        return arrived, tma
+
+    def place(self, pc: int) -> tuple[int, int]:
+        """Return the line and the column of an instruction."""
+        return self.info.place(pc - self._base)

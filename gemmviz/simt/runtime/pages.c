@@ -1,0 +1,62 @@
+#define _GNU_SOURCE
+#include "pages.h"
+#include "stop.h"
+#include <stddef.h>
+#include <sys/mman.h>
+#include <time.h>
+
+// A column's first bytes have small pages: a huge one may stay empty for the most part.
+enum { HUGE = 2 << 20, FIRST_BYTES = 2 << 20, MOST_NS = 1000 * 1000 };
+
+static const struct {
+    size_t place;
+    uint32_t bytes;
+} columns[] = {{offsetof(gv_run, site), 2}, {offsetof(gv_run, which), 1}, {offsetof(gv_run, write), 1},
+    {offsetof(gv_run, bytes), 1}, {offsetof(gv_run, element), 4}, {offsetof(gv_run, value), 4},
+    {offsetof(gv_run, block_of), 4}, {offsetof(gv_run, thread_of), 2}, {offsetof(gv_run, phase_of), 2},
+    {offsetof(gv_run, turn_of), 2}, {offsetof(gv_run, more), 4}};
+enum { COLUMNS = sizeof columns / sizeof *columns, MORE = COLUMNS - 1 };
+
+static int64_t now_ns(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+    return now.tv_sec * (int64_t)1000000000 + now.tv_nsec;
+}
+
+// Asks for a huge page if one of a column begins in its elements from `first` up to `end`. Returns how many elements
+// lie before the next one.
+static uint64_t prepare(gv_run *r, char *begin, uint32_t bytes, uint64_t first, uint64_t end, uint64_t capacity)
+{
+    uintptr_t column = (uintptr_t)begin, from = column + first * bytes, to = column + end * bytes;
+    uintptr_t huge = (column + FIRST_BYTES + HUGE - 1) / HUGE * HUGE;
+    if (huge < from) huge = (from + HUGE - 1) / HUGE * HUGE;
+    if (huge + HUGE > column + capacity * bytes) return capacity;
+    if (huge < to) {
+        int64_t began = now_ns();
+        if (!madvise((void *)huge, HUGE, MADV_HUGEPAGE)) *(volatile char *)huge = 0;
+        if (now_ns() - began > MOST_NS) r->huge_pages = 0; // Linux has to move other pages to make one
+        huge += HUGE;
+    }
+    return (huge - column) / bytes;
+}
+
+void gv_next_pages(uint32_t more)
+{
+    gv_run *r = gv_now.run;
+    if (r->count == r->capacity || r->more_count + more > r->more_capacity) gv_stop(GV_FULL);
+    uint64_t rows = r->capacity, words = r->more_capacity;
+    for (uint32_t i = 0; i < COLUMNS && r->huge_pages && !r->count_only; i++) {
+        char *begin = *(char **)((char *)r + columns[i].place);
+        uint64_t first = i == MORE ? r->more_count : r->count, *room = i == MORE ? &words : &rows;
+        uint64_t end = first + (i == MORE ? more : 1), capacity = i == MORE ? r->more_capacity : r->capacity;
+        uint64_t next = prepare(r, begin, columns[i].bytes, first, end, capacity);
+        if (next < *room) *room = next;
+    }
+    if (!r->huge_pages) {
+        rows = r->capacity;
+        words = r->more_capacity;
+    }
+    gv_now.rows_room = rows;
+    gv_now.more_room = words;
+}

@@ -1,0 +1,8 @@
+// The pages of the columns, and of the further elements. New pages take as long as the rest of a recording: Linux gives
+// 2 MiB at once in a sixth of the time, if it has such memory.
+#pragma once
+#include "running.h"
+
+// Prepares the next row with `more` further words, and ends the run if there is no room for it. Call it if the row or
+// its words are behind gv_now.rows_room or gv_now.more_room; set both to 0 when the run's capacity changes.
+void gv_next_pages(uint32_t more);

@@ -1,0 +1,161 @@
+"""Instructions of a warp or warpgroup that are postponed: the recording is as if each were done at once."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from gemmviz.catalogue.errors import KernelFault
+from gemmviz.catalogue.kernel import parse
+from gemmviz.catalogue.ladder import find, ladder
+from gemmviz.catalogue.launch import Launch, launch
+from gemmviz.catalogue.problem import Problem, stored
+from gemmviz.catalogue.whole_numbers import inputs_for
+from gemmviz.simt import recorder
+from gemmviz.simt.build import build
+from gemmviz.simt.recorder import RawTrace
+
+# One warp and its registers. Each body is the rest of a kernel after a first product, `sum = a b`.
+START = """#include <cuda_fp16.h>
+#include <gemmviz/ptx.h>
+using namespace gemmviz::ptx;
+struct registers { float x[4]; };
+__device__ __noinline__ float total(registers r) { return r.x[0] + r.x[1] + r.x[2] + r.x[3]; }
+__device__ __noinline__ void lose(const unsigned (&a)[4], const unsigned (&b)[2])
+{
+    float lost[4] = {};
+    mma_m16n8k16_f32_f16(lost, a, b, lost);
+}
+__device__ __noinline__ float other(int lane)
+{
+    volatile float kept[4] = {(float)lane, 2, 3, 4};
+    return kept[0] + kept[lane % 3 + 1];
+}
+__global__ void k(const half *A, const half *B, float *C)
+{
+    __shared__ __align__(128) half tile[16 * 16];
+    unsigned lane = threadIdx.x;
+    for (int i = lane; i < 256; i += 32) tile[i] = A[i];
+    __syncthreads();
+    unsigned a[4], b[2] = {0x3c003c00u + lane % 4, 0x3c003c00u};
+    registers sum = {};
+    ldmatrix_x4(a, &tile[lane % 16 * 16 + lane / 16 * 8]);
+    mma_m16n8k16_f32_f16(sum.x, a, b, sum.x);
+"""
+BODIES = {
+    "its sums are read": "C[lane] = sum.x[lane % 4];",
+    "an operand is changed afterwards": "b[0] = a[1] = 0; C[lane] = sum.x[1];",
+    "an operand is changed before the next product": (
+        "b[0] = 0x40004000; mma_m16n8k16_f32_f16(sum.x, a, b, sum.x); b[1] = 0; C[lane] = sum.x[2];"
+    ),
+    "its operand is loaded again": (
+        "ldmatrix_x4_trans(a, &tile[lane % 16 * 16 + lane / 16 * 8]); mma_m16n8k16_f32_f16(sum.x, a, b, sum.x); "
+        "C[lane] = sum.x[3];"
+    ),
+    "its sums are sums of another product": (
+        "registers more = {}; mma_m16n8k16_f32_f16(more.x, a, b, sum.x); C[lane] = more.x[0];"
+    ),
+    "more products than are kept": (
+        "for (int i = 0; i < 50; i++) mma_m16n8k16_f32_f16(sum.x, a, b, sum.x); C[lane] = sum.x[0];"
+    ),
+    "its sums are passed on by value": "C[lane] = total(sum);",
+    "its function ends": "lose(a, b); C[lane] = other(lane) + sum.x[0];",
+    "its sums are exchanged": "C[lane] = __shfl_xor_sync(~0u, sum.x[0], 1);",
+    "a lane changes what it read": (
+        "if (lane == 3) tile[5] = 2; ldmatrix_x4(a, &tile[lane % 16 * 16 + lane / 16 * 8]); "
+        "mma_m16n8k16_f32_f16(sum.x, a, b, sum.x); C[lane] = sum.x[0] + (float)tile[5];"
+    ),
+    "the last lane changes what all read next": (
+        "float seen = sum.x[0]; if (lane == 31) tile[5] = 2; mma_m16n8k16_f32_f16(sum.x, a, b, sum.x); "
+        "ldmatrix_x4(a, &tile[lane % 16 * 16 + lane / 16 * 8]); mma_m16n8k16_f32_f16(sum.x, a, b, sum.x); "
+        "C[lane] = sum.x[0] + seen;"
+    ),
+}
+
+
+def probe(body: str) -> Launch:
+    matter = '// ---gemmviz\n// entry = "k"\n// args = ["A", "B", "C"]\n// dtype = "float16"\n'
+    matter += '// accumulate = "float32"\n// block = [32]\n// grid = [1]\n// ---\n'
+    return launch(parse(matter + START + body + "\n}\n", Path("probe.cu")), Problem.cube(16), {})
+
+
+def run(job: Launch, as_written: bool = False) -> RawTrace:
+    a, b = (stored(job.kernel, name, matrix) for name, matrix in zip("AB", inputs_for(job), strict=True))
+    return recorder.run(build(job, as_written=as_written), job, a, b, deadline_s=60, capacity=1_000_000, workers=1)
+
+
+@pytest.fixture
+def at_once(monkeypatch: pytest.MonkeyPatch) -> Callable[..., RawTrace]:
+    def run_at_once(job: Launch, as_written: bool = False) -> RawTrace:
+        with monkeypatch.context() as patch:
+            patch.setattr(recorder, "attempted", lambda attempt: attempt(True))
+            return run(job, as_written)
+
+    return run_at_once
+
+
+def content(raw: RawTrace) -> dict[str, Any]:
+    """All that a recording is made of; sites may be numbered in another order."""
+    places = np.array(raw.places)[raw.columns["site"]]
+    columns = {name: column for name, column in raw.columns.items() if name != "site"}
+    return columns | {"places": places, "more": raw.more.view(np.uint32), "c": raw.c, "events": raw.tma.events}
+
+
+def assert_same(found: RawTrace, wanted: RawTrace) -> None:
+    theirs = content(wanted)
+    for name, mine in content(found).items():
+        # Bits are compared: there may be NaNs.
+        assert mine.tobytes() == theirs[name].tobytes(), name
+    assert found.diagnostics == wanted.diagnostics
+
+
+@pytest.mark.parametrize("as_written", [False, True], ids=["compiled", "written"])
+@pytest.mark.parametrize("body", BODIES.values(), ids=BODIES)
+def test_a_warp_s_products_may_wait_for_each_other(
+    body: str, as_written: bool, at_once: Callable[..., RawTrace]
+) -> None:
+    job = probe(body)
+    assert_same(run(job, as_written), at_once(job, as_written))
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "mma_swizzle",
+        "mma_pipeline",
+        "wmma_shared",
+        "matmul_tc_2d_warp_tiling_printed_grid",
+        "two_consumers",
+        "tf32_by_rows",
+        "every_shape",
+    ],
+)
+def test_a_rung_is_recorded_as_if_each_instruction_were_done_at_once(
+    name: str, at_once: Callable[..., RawTrace]
+) -> None:
+    kernel = find(name, ladder())
+    assert kernel.demo is not None
+    job = launch(kernel, Problem(*kernel.demo.size), kernel.demo.params)
+    assert_same(run(job), at_once(job))
+
+
+def test_a_lane_that_does_not_come_is_named_as_before(at_once: Callable[..., RawTrace]) -> None:
+    job = probe("if (lane != 7) mma_m16n8k16_f32_f16(sum.x, a, b, sum.x);\nC[lane] = sum.x[0];")
+    said = []
+    for attempt in (run, at_once):
+        with pytest.raises(KernelFault, match="waits for the other lanes of its warp") as caught:
+            attempt(job)
+        said.append(str(caught.value))
+    assert said[0] == said[1]
+
+
+def test_a_warp_that_goes_different_ways_is_run_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[bool] = []
+    job_of = recorder.Job
+    monkeypatch.setattr(recorder, "Job", lambda *rest: asked.append(rest[-1]) or job_of(*rest))
+    run(probe(BODIES["its sums are read"]))
+    assert asked == [False]
+    run(probe(BODIES["a lane changes what it read"]))
+    assert asked == [False, False, True]
