@@ -133,3 +133,6 @@ GV_DEVICE nv_bfloat162 operator+(nv_bfloat162 a, nv_bfloat162 b) { return __hadd
 GV_DEVICE nv_bfloat162 operator-(nv_bfloat162 a, nv_bfloat162 b) { return __hsub2(a, b); }
 GV_DEVICE nv_bfloat162 operator*(nv_bfloat162 a, nv_bfloat162 b) { return __hmul2(a, b); }
 GV_DEVICE nv_bfloat162 &operator+=(nv_bfloat162 &a, nv_bfloat162 b) { return a = __hadd2(a, b); }
+
+#include "cuda_cxx/narrow_functions.h"
+GV_NARROW_FUNCTIONS(nv_bfloat16, nv_bfloat162)

@@ -28,12 +28,6 @@ GV_DEVICE half __hneg(half v) { return -v; }
 GV_DEVICE half __habs(half v) { return v < (half)0 ? -v : v; }
 GV_DEVICE half __hmax(half a, half b) { return b > a ? b : a; }
 GV_DEVICE half __hmin(half a, half b) { return b < a ? b : a; }
-GV_DEVICE bool __heq(half a, half b) { return a == b; }
-GV_DEVICE bool __hne(half a, half b) { return a != b; }
-GV_DEVICE bool __hlt(half a, half b) { return a < b; }
-GV_DEVICE bool __hle(half a, half b) { return a <= b; }
-GV_DEVICE bool __hgt(half a, half b) { return a > b; }
-GV_DEVICE bool __hge(half a, half b) { return a >= b; }
 GV_DEVICE half __hfma(half a, half b, half c) { return (half)((double)a * (double)b + (double)c); }
 
 struct alignas(4) __half2 {
@@ -82,3 +76,6 @@ GV_DEVICE half2 operator*(half2 a, half2 b) { return __hmul2(a, b); }
 GV_DEVICE half2 &operator+=(half2 &a, half2 b) { return a = __hadd2(a, b); }
 GV_DEVICE half2 &operator-=(half2 &a, half2 b) { return a = __hsub2(a, b); }
 GV_DEVICE half2 &operator*=(half2 &a, half2 b) { return a = __hmul2(a, b); }
+
+#include "cuda_cxx/narrow_functions.h"
+GV_NARROW_FUNCTIONS(half, half2)
