@@ -4,7 +4,8 @@
 // all kept instructions in their order.
 //
 // The recording must be the same as without this. Where that is not sure, and where a run ends with a fault, the run
-// ends with GV_AGAIN: Python then runs the kernel once more, with each instruction at once.
+// ends with GV_AGAIN: Python then runs the kernel once more, with each instruction at once. A recorder that GCC compiled
+// does each at once always: GCC copies arguments that are passed by value without a word to the recorder.
 #pragma once
 #include "fibres.h"
 

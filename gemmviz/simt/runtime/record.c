@@ -37,6 +37,9 @@ int gv_record(gv_run *run)
     gv_flags_begin();
     gv_now = (gv_running){.run = run};
     gv_access_begin();
+#ifndef __clang__
+    run->at_once = 1; // see postponed.h
+#endif
     gv_postponed_begin();
     gv_pthreads_begin();
     gv_panels_begin();

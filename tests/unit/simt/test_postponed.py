@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from gemmviz.backends.compiler import compiler
 from gemmviz.catalogue.errors import KernelFault
 from gemmviz.catalogue.kernel import parse
 from gemmviz.catalogue.ladder import find, ladder
@@ -158,4 +159,5 @@ def test_a_warp_that_goes_different_ways_is_run_again(monkeypatch: pytest.Monkey
     run(probe(BODIES["its sums are read"]))
     assert asked == [False]
     run(probe(BODIES["a lane changes what it read"]))
-    assert asked == [False, False, True]
+    # Nothing is postponed in a recorder that GCC compiled: its runs are not repeated.
+    assert asked == [False, False, *([True] if compiler().kind == "clang" else [])]
