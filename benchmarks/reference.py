@@ -21,7 +21,7 @@ from gemmviz.bench import claims, results
 from gemmviz.bench.document import Document
 from gemmviz.bench.figures import ON_GPU, size_of
 from gemmviz.bench.ranking import LIBRARIES
-from gemmviz.bench.row import Row, dtype_out
+from gemmviz.bench.row import Row
 from gemmviz.catalogue.ladder import ladder
 
 _KEPT_SAMPLES = 40
@@ -46,8 +46,10 @@ def with_run(document: Document) -> Document:
     rows = [row for row in document["results"] if not any(flag.startswith(_CUT_SHORT) for flag in row["flags"])]
     libraries = [row for row in rows if row["backend"] in LIBRARIES and row["gflops"]]
 
+    types = {kernel.name: kernel.types for kernel in ladder()}  # of a row alone TF32 cannot be told from FP32
+
     def alike(row: Row) -> tuple[Any, ...]:
-        return row["backend"] in ON_GPU, size_of(row), row["dtype_in"], row["dtype_acc"], dtype_out(row)
+        return row["backend"] in ON_GPU, size_of(row), types.get(row["kernel"])
 
     def dated(row: Row) -> Row:
         rivals = [other["gflops"] for other in libraries if row["gflops"] and alike(other) == alike(row)]

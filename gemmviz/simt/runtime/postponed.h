@@ -4,8 +4,8 @@
 // all kept instructions in their order.
 //
 // The recording must be the same as without this. Where that is not sure, and where a run ends with a fault, the run
-// ends with GV_AGAIN: Python then runs the kernel once more, with each instruction at once. A recorder that GCC compiled
-// does each at once always: GCC copies arguments that are passed by value without a word to the recorder.
+// ends with GV_AGAIN: Python then runs the kernel once more, with each instruction at once.
+// A recorder that GCC compiled does each at once always: it does not notice how GCC copies arguments passed by value.
 #pragma once
 #include "fibres.h"
 

@@ -1,6 +1,6 @@
 // The functions of one number that half precision and bfloat16 have, for single elements (hexp) and for pairs (h2exp).
-// They are computed in double and rounded once; a GPU may differ in the last place. The comparisons of pairs return 1 or
-// 0 for each element. Names: CUDA Math API, "Half Math Functions" and "Bfloat16 Math Functions".
+// They are computed in double and rounded once; a GPU may differ in the last place. The comparisons of pairs return 1
+// or 0 for each element. Names: CUDA Math API, "Half Math Functions" and "Bfloat16 Math Functions".
 #pragma once
 
 #define GV_NARROW(element, pair, name, exact) \

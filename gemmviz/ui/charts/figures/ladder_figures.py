@@ -91,9 +91,12 @@ class LadderFigures:
 
 
 def group(session: Session) -> list[Kernel]:
-    """Return the kernels of the chosen one's processor and element type, with their variants, in the ladder's order."""
+    """Return the kernels of the chosen one's processor and types, with their variants, in the ladder's order.
+
+    The types are those of A and B, of the sums and of C, and TF32 is another one than FP32.
+    """
     chosen = session.choice.kernel
-    return [k for k in session.results.charted if place(k) == place(chosen) and k.dtype == chosen.dtype]
+    return [k for k in session.results.charted if place(k) == place(chosen) and k.types == chosen.types]
 
 
 def cores_elsewhere(session: Session, shown: Shown) -> int | None:
