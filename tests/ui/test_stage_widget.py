@@ -103,7 +103,7 @@ def test_a_second_stage_has_its_own_colours_and_size_of_type(window, qtbot):
     qtbot.addWidget(second)
     second.resize(900, 600)
     second.show()
-    second.colours = for_presenting(THEMES["light"])
+    second.paint_in(for_presenting(THEMES["light"]))
     second.base_font = QFont()
     second.base_font.setPixelSize(20)
     assert tuple(pixels(second)[590, 5]) == (255, 255, 255)

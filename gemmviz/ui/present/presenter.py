@@ -184,7 +184,7 @@ class Presenter(QWidget):
         font.setPixelSize(ceil(label / self.session.preferences.type_scale))
         if self.stage.base_font != font or self.stage.colours is not theme:
             self.stage.base_font = font
-            self.stage.colours = theme
+            self.stage.paint_in(theme)
         rows = _CODE_ROWS_LENS if self.lens.takes_room else _CODE_ROWS
         self.source.set_type(ceil(height / CODE), rows if self._wide else 1)
         own = QFont(font)

@@ -1,4 +1,4 @@
-"""The texts of a stage that is empty, or shows another recording than the chosen one."""
+"""The texts of a stage that is empty, or shows another recording than the chosen one; the frame of the focus."""
 
 from math import ceil
 
@@ -12,6 +12,13 @@ from gemmviz.ui.known import known
 from gemmviz.ui.look.style import larger
 from gemmviz.ui.look.theme import Theme
 from gemmviz.ui.stage.caption import BETWEEN
+
+
+def frame(painter: QPainter, rect: QRect, theme: Theme) -> None:
+    """Draw the frame of a stage that the keyboard is at."""
+    painter.setPen(QColor(theme.text))
+    painter.setBrush(Qt.BrushStyle.NoBrush)
+    painter.drawRect(rect.adjusted(0, 0, -1, -1))
 
 
 def blank_text(staged: Staged, permission: Permission | None, presented: bool) -> tuple[str, str]:

@@ -4,7 +4,6 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QEvent, QPoint, QPointF, QRect, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import (
-    QColor,
     QFocusEvent,
     QFont,
     QHelpEvent,
@@ -28,7 +27,7 @@ from gemmviz.trace.playable import Playable
 from gemmviz.ui.connections import listen
 from gemmviz.ui.look.style import larger
 from gemmviz.ui.look.theme import THEMES, Theme
-from gemmviz.ui.stage.blank import blank, blank_text, outdated, outdated_text
+from gemmviz.ui.stage.blank import blank, blank_text, frame, outdated, outdated_text
 from gemmviz.ui.stage.drag import Drag
 from gemmviz.ui.stage.late_parts import LateParts, changed_places, look_ahead
 from gemmviz.ui.stage.moment import Moment
@@ -81,7 +80,7 @@ class Stage(QWidget):
     ) -> None:
         super().__init__()
         self.staged, self.picking, self._sight = staged, Picking(staged.cursor), sight or StageSight()
-        self._colours: Theme | None = None
+        self.colours: Theme | None = None
         self.base_font: QFont | None = None
         self.captioned = True
         self.presented = False
@@ -129,20 +128,15 @@ class Stage(QWidget):
         """Prefer a large square."""
         return QSize(640, 520)
 
-    @property
-    def colours(self) -> Theme | None:
-        """The theme to paint in; None: the session's."""
-        return self._colours
-
-    @colours.setter
-    def colours(self, theme: Theme | None) -> None:
-        self._colours = theme
+    def paint_in(self, theme: Theme | None) -> None:
+        """Paint in a theme; None: in the session's."""
+        self.colours = theme
         self._on_recorded_same_view()
 
     @property
     def theme(self) -> Theme:
         """The theme that is painted in."""
-        return self._colours or THEMES[self.staged.preferences.theme]
+        return self.colours or THEMES[self.staged.preferences.theme]
 
     def reset_view(self) -> None:
         """Show everything again."""
@@ -288,9 +282,7 @@ class Stage(QWidget):
                 place = stage.title_place(QRectF(self.rect()), self.view)
                 outdated(painter, place, self._taken[1], self.theme, outdated_text(staged))
         if self._show_focus:
-            painter.setPen(QColor(self.theme.text))
-            painter.setBrush(Qt.BrushStyle.NoBrush)
-            painter.drawRect(self.rect().adjusted(0, 0, -1, -1))
+            frame(painter, self.rect(), self.theme)
 
     def _empty_text(self) -> tuple[str, str]:
         return blank_text(self.staged, self._permission, self.presented)
