@@ -18,7 +18,6 @@ import sys
 import tempfile
 import time
 from pathlib import Path
-from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parent.parent))
 
@@ -63,9 +62,8 @@ def measure(confined_too: bool, size: int, scratch: str) -> dict[str, float]:
     for _ in range(_TIMES):
         recordings.clear()
         large_s.append(answered(size))
-    recording: dict[str, Any] = recordings[-1].recording
-    rows = len(recording["accesses"]["thread"])
-    return {"large_s": min(large_s), "recorded_s": recording["run_seconds"], "rows": rows}
+    recording = recordings[-1].recording
+    return {"large_s": min(large_s), "recorded_s": recording.run_seconds, "rows": len(recording.accesses)}
 
 
 def one(confined_too: bool, size: int) -> dict[str, float]:
