@@ -24,12 +24,9 @@ FIRST = {mutant.operator: mutant for mutant in reversed(SAMPLE)}
 # One more step of a loop behind a bounds check, or both indices exchanged in a square block: nothing changes. Nor does
 # much of what a C kernel does about its threads, which are run one after the other.
 MAY_BE_EQUIVALENT = {"grow-bound", "swap-xy"}
-# Changes without effect: the end of a loop in steps of four is one less, over a multiple of four; a check of the second
-# warp, in blocks of one warp; a second group of four rows, where a thread has four rows; two right ways to add up, of
-# which the number of registers chooses one.
+# Changes without effect: a check of the second warp, in blocks of one warp; a second group of four rows, where a thread
+# has four rows; two right ways to add up, of which the number of registers chooses one.
 IS_EQUIVALENT = {
-    ("warp_tiling", "shrink-bound"),
-    ("conflict_free", "shrink-bound"),
     ("register_buffer", "drop-factor"),
     ("async_pipeline", "drop-factor"),
     ("every_shape_fp32", "drop-factor"),
@@ -46,6 +43,13 @@ SIDES = (1, 2, 3, 5, 7, 11, 13, 16, 17, 19, 23, 31, 32, 33)
 SIZES = [Problem.cube(n) for n in SIDES] + [
     Problem(*size) for size in ((1, 17, 5), (23, 1, 9), (11, 13, 1), (9, 34, 3), (37, 18, 41), (40, 24, 16))
 ]
+
+
+def in_steps_of_four(mutant: Mutant) -> bool:
+    """Return whether the end of a loop in steps of four is one less: over a multiple of four, this has no effect."""
+    before, after = (text.split("\n") for text in (mutant.original.text, mutant.text))
+    (changed,) = (one for one, other in zip(before, after, strict=True) if one != other)
+    return mutant.operator == "shrink-bound" and "+= 4" in changed
 
 
 def reported(mutant: Mutant) -> list[Finding]:
@@ -68,7 +72,7 @@ def test_a_mistake_is_reported_in_its_class_and_on_its_line(mutant: Mutant) -> N
     findings, which = reported(mutant), (mutant.original.name, mutant.operator)
     if not findings:
         changes_nothing = mutant.operator in MAY_BE_EQUIVALENT or which in IS_EQUIVALENT or mutant.name in BELOW_C
-        assert changes_nothing or mutant.original.backend == "c"
+        assert changes_nothing or in_steps_of_four(mutant) or mutant.original.backend == "c"
         return
     if which in ALL_LEAVE:
         assert [finding.kind for finding in findings] == ["element of C never written"]
