@@ -15,8 +15,9 @@ from gemmviz.catalogue.problem import Matrix
 MOST_ELEMENTS = 1 << 25
 """Elements of the reference that are on the device at one time, unless a row has more."""
 _THREADS = 256
-# How an element is read as a double. The PTX keeps numbers below the smallest normal one, whatever the flags are.
-_READS = {
+# The type of an element in memory, and how it becomes a double. PTX keeps numbers below the smallest normal one, which
+# CuPy's flags would set to zero.
+_AS_DOUBLE = {
     "float32": ("float", 'asm("cvt.f64.f32 %0, %1;" : "=d"(x) : "f"(c));'),
     "float64": ("double", "x = c;"),
     "float16": ("unsigned short", 'asm("{.reg .f32 t; cvt.f32.f16 t, %1; cvt.f64.f32 %0, t;}" : "=d"(x) : "h"(c));'),
@@ -30,10 +31,10 @@ __device__ Worst worse(Worst one, Worst other)
     bool first = one.ratio > other.ratio || (one.ratio == other.ratio && one.place < other.place);
     return first ? one : other;
 }
-__device__ double read(TYPE c) { double x; READ return x; }
+__device__ double number(C_TYPE c) { double x; AS_DOUBLE return x; }
 
 // A block per row: its worst ratio and the column of it, its largest error, and how many elements are out of bounds.
-extern "C" __global__ void compare(const TYPE *c, const double *expected, const double *magnitude, double tolerance,
+extern "C" __global__ void compare(const C_TYPE *c, const double *expected, const double *magnitude, double tolerance,
     double underflow, long long columns, double *ratios, double *largest, long long *places, long long *wrong)
 {
     const double infinity = __longlong_as_double(0x7ff0000000000000LL);
@@ -46,7 +47,7 @@ extern "C" __global__ void compare(const TYPE *c, const double *expected, const 
     long long count = 0;
     for (long long j = t; j < columns; j += THREADS) {
         long long i = blockIdx.x * columns + j;
-        double error = fabs(read(c[i]) - expected[i]);
+        double error = fabs(number(c[i]) - expected[i]);
         if (!(error < infinity))
             error = infinity;
         double ratio = error;
@@ -128,6 +129,6 @@ def compare(
 
 @cache
 def _kernel(cp: Any, dtype: str) -> Any:
-    kind, read = _READS[dtype]
-    source = _SOURCE.replace("TYPE", kind).replace("READ", read).replace("THREADS", str(_THREADS))
-    return cp.RawKernel(source, "compare")
+    kind, as_double = _AS_DOUBLE[dtype]
+    source = _SOURCE.replace("C_TYPE", kind).replace("AS_DOUBLE", as_double)
+    return cp.RawKernel(source, "compare", (f"-DTHREADS={_THREADS}",))
