@@ -1,5 +1,5 @@
 # ruff: noqa: E402  (modules that need Qt are imported after `need_qt`)
-"""The heading of C says which products its running sums have, as counted from the products, and its place is painted."""
+"""The heading of C says which products its running sums have, as counted here again; its place is painted anew."""
 
 import numpy as np
 import pytest
