@@ -11,7 +11,7 @@ from gemmviz.catalogue.guessing.roles import Roles
 
 _DEEPEST, _LEAST_SIZE = 4, 64
 _SIZE = re.compile(r"\b[MNK]\b")
-_DIVIDES = {"/", ">>", ","}
+_DIVIDES = {"/", ">>"}
 
 
 def meant_sides(
@@ -39,31 +39,46 @@ def meant_sides(
     """
     passed = _passed(launch, function, roles)
     meant = []
-    for axis, side in enumerate(launch.grid):
+    for axis in range(len(launch.grid)):
         by_code = set(_SIZE.findall(made.grid[axis])) if axis < len(made.grid) else set()
-        meant.append(_constant(launch, side, by_code, known, value) | _one_of_several(passed, by_code))
+        meant.append(_constant(launch, axis, by_code, known, value) | _one_of_several(passed, by_code))
     return meant
 
 
-def covered(grid: tuple[str, ...], of_kernel: tuple[str, ...], function: Function) -> list[str]:
-    """Return the conditions of a grid with a fixed number of blocks: it has to cover C.
+def fixed_sides(
+    grid: tuple[str, ...], block: tuple[str, ...], of_kernel: tuple[str, ...], function: Function
+) -> dict[int, str]:
+    """Return the sides of a host's grid with a fixed number of blocks, each with the number that covers C.
 
-    A fixed side says nothing where another side grows with the same size: both may share its blocks.
+    A fixed side says nothing where another side, or the block, grows with the same size: both may share its tiles.
 
     Parameters
     ----------
-    grid
-        The host's grid.
+    grid, block
+        The host's launch.
     of_kernel
         The grid that the kernel's own code needs. Where it has loops over the grid, any number of blocks will do.
     function
         The kernel.
     """
     if "gridDim" in function.body:
-        return []
-    grows = {*_SIZE.findall(" ".join(grid))}
-    sides = [(given, needed, {*_SIZE.findall(needed)}) for given, needed in zip(grid, of_kernel, strict=False)]
-    return [f"{needed} <= {given}" for given, needed, sizes in sides if sizes and grows.isdisjoint(sizes)]
+        return {}
+    grows = {*_SIZE.findall(" ".join((*grid, *block)))}
+    needed = {at: one for at, one in enumerate(of_kernel[: len(grid)]) if _SIZE.search(one)}
+    return {at: one for at, one in needed.items() if grows.isdisjoint(_SIZE.findall(one))}
+
+
+def is_quotient(launch: HostLaunch, axis: int) -> bool:
+    """Return whether a side of a host's grid is a quotient: then sizes were divided, and their values are known."""
+    return not _DIVIDES.isdisjoint(_written(launch, axis))
+
+
+def _written(launch: HostLaunch, axis: int) -> tuple[str, ...]:
+    """Return a side of a grid as it is written where its variable gets its value."""
+    side = launch.grid[axis]
+    for _ in range(_DEEPEST):
+        side = launch.constants.get(side[0], side) if len(side) == 1 else side
+    return side
 
 
 def _passed(launch: HostLaunch, function: Function, roles: Roles) -> dict[str, set[str]]:
@@ -87,7 +102,7 @@ def _one_of_several(passed: Mapping[str, set[str]], by_code: set[str]) -> dict[s
 
 def _constant(
     launch: HostLaunch,
-    side: tuple[str, ...],
+    axis: int,
     by_code: set[str],
     known: Mapping[str, str],
     value: Callable[[str], Polynomial | None],
@@ -97,8 +112,7 @@ def _constant(
     Such sizes are members of a structure, or constants. Again it is the size of the kernel's own code.
     """
     tiles = {word for part in (*launch.block, *launch.template) for word in part}
-    for _ in range(_DEEPEST):
-        side = launch.constants.get(side[0], side) if len(side) == 1 else side
+    side = _written(launch, axis)
     if not known.keys().isdisjoint(side) or _DIVIDES.isdisjoint(side):
         return {}
     values = {word: value(word) for word in side if word.isidentifier() and word not in tiles}

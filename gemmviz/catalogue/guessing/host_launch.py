@@ -10,7 +10,7 @@ from gemmviz.catalogue.guessing.c_values import c_value
 from gemmviz.catalogue.guessing.cxx import ParsedSource
 from gemmviz.catalogue.guessing.folding import bracket, fold
 from gemmviz.catalogue.guessing.functions import Function
-from gemmviz.catalogue.guessing.grid_sides import covered, meant_sides
+from gemmviz.catalogue.guessing.grid_sides import fixed_sides, is_quotient, meant_sides
 from gemmviz.catalogue.guessing.launch_shape import Shape
 from gemmviz.catalogue.guessing.launches import HostLaunch
 from gemmviz.catalogue.guessing.literal_sizes import with_names
@@ -85,13 +85,16 @@ def shape(launch: HostLaunch, function: Function, source: ParsedSource, roles: R
     requires = [text for text in kept if not re.search(rf"\b{_OF_BLOCK.pattern}\b", text)] + _together(given.offered)
     requires += exact(grid, requires)
     of_kernel = tuple(_extents(text, made, given.params, block) for text in made.grid)
-    requires += [text for text in covered(grid, of_kernel, function) if _speaks_of(text, allowed)]
+    folded = {at for at, one in fixed_sides(grid, block, of_kernel, function).items() if _speaks_of(one, allowed)}
+    of_sizes = {at for at in folded if is_quotient(launch, at)}
+    grid = tuple(of_kernel[at] if at in of_sizes else side for at, side in enumerate(grid))
+    requires += [f"{of_kernel[at]} <= {grid[at]}" for at in sorted(folded - of_sizes)]
     square = "M" not in roles.of.values() and "M" not in in_grid and "N" in in_grid
     requires += ["M == N"] if square else []  # the host code has square matrices only
     why = dict(made.why)
     if given.offered or (given.whole and given.params):
         why["params"] = GuessReason(0.95, "the file's own host code gives these values")
-    sure = 0.95 if launch.whole and not _is_part(launch, function) else 0.92
+    sure = 0.95 if launch.whole and not of_sizes and not _is_part(launch, function) else 0.92
     why["block"] = why["grid"] = GuessReason(sure, "the file launches the kernel like this itself")
     if launch.disused:
         why["block"] = why["grid"] = GuessReason(0.8, "a comment in the file launches the kernel like this")

@@ -78,6 +78,19 @@ def test_the_grid_of_any_product_grows_with_its_rows_and_columns(top: str, lines
         assert launch(guessed_kernel(made), Problem(m, n, 96)).grid == (n // 16, m // 16, 1)
 
 
+def test_a_quotient_of_constants_grows_with_the_size_that_the_kernel_needs_there() -> None:
+    lines = f"{BLOCK}, rows(5 * 4 * 16, 5 * 2 * 16), grid(rows.x / block.x, rows.y / block.y);"
+    made = guessed(ANY, lines, "rows.y, rows.x, 5 * 3 * 16")
+    for m, n in ((64, 512), (512, 64)):
+        assert launch(guessed_kernel(made), Problem(m, n, 96)).grid == (n // 16, m // 16, 1)
+
+
+def test_a_block_that_grows_with_the_size_has_its_tiles_alone() -> None:
+    lines = "int m = 16, n = 16, k = 16; dim3 block((n / 16) * 16, (m / 16) * 16), grid(1);"
+    made = guessed(ANY, lines, "m, n, k")
+    assert not any("<=" in one for one in made.requires)
+
+
 def test_a_grid_of_a_fixed_number_of_blocks_is_judged_only_where_it_covers_c() -> None:
     made = guessed(SQUARE, f"const int n = 96; {BLOCK}, grid(6, 6);", "n")
     assert made.grid == ("6", "6")
@@ -85,7 +98,9 @@ def test_a_grid_of_a_fixed_number_of_blocks_is_judged_only_where_it_covers_c() -
 
 
 def test_loops_over_a_fixed_grid_cover_any_c() -> None:
-    kernel = HEAD.format(sizes="int m, int n, int k") + """{
+    kernel = (
+        HEAD.format(sizes="int m, int n, int k")
+        + """{
     for (int at = blockIdx.x * blockDim.x + threadIdx.x; at < m * n; at += gridDim.x * blockDim.x) {
         float sum = 0;
         for (int i = 0; i < k; i++) sum += A[at / n * k + i] * B[i * n + at % n];
@@ -93,5 +108,6 @@ def test_loops_over_a_fixed_grid_cover_any_c() -> None:
     }
 }
 """
+    )
     made = guessed(kernel, "int m = 96, n = 64, k = 32; dim3 block(256), grid(4);", "m, n, k")
     assert made.grid == ("4",) and not any("<=" in one for one in made.requires)
