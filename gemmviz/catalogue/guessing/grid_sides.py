@@ -64,7 +64,8 @@ def fixed_sides(
     if "gridDim" in function.body:
         return {}
     grows = {*_SIZE.findall(" ".join((*grid, *block)))}
-    needed = {at: one for at, one in enumerate(of_kernel[: len(grid)]) if _SIZE.search(one)}
+    fixed = (at for at, side in enumerate(grid[: len(of_kernel)]) if not _SIZE.search(side))
+    needed = {at: of_kernel[at] for at in fixed if _SIZE.search(of_kernel[at])}
     return {at: one for at, one in needed.items() if grows.isdisjoint(_SIZE.findall(one))}
 
 
