@@ -48,7 +48,7 @@ def meant_sides(
 def fixed_sides(
     grid: tuple[str, ...], block: tuple[str, ...], of_kernel: tuple[str, ...], function: Function
 ) -> dict[int, str]:
-    """Return the sides of a host's grid with a fixed number of blocks, each with the number that covers C.
+    """Return the sides of a host's grid with a fixed number of blocks, one if it has none, each with those that cover C.
 
     A fixed side says nothing where another side, or the block, grows with the same size: both may share its tiles.
 
@@ -57,21 +57,21 @@ def fixed_sides(
     grid, block
         The host's launch.
     of_kernel
-        The grid that the kernel's own code needs. Where it has loops over the grid, any number of blocks will do.
+        The grid that the kernel's own code needs. Where it has loops over the grid or the block, any number will do.
     function
         The kernel.
     """
-    if "gridDim" in function.body:
+    if "gridDim" in function.body or "+= blockDim" in " ".join(function.body):
         return {}
     grows = {*_SIZE.findall(" ".join((*grid, *block)))}
-    fixed = (at for at, side in enumerate(grid[: len(of_kernel)]) if not _SIZE.search(side))
+    fixed = (at for at in range(len(of_kernel)) if not _SIZE.search("".join(grid[at : at + 1])))
     needed = {at: of_kernel[at] for at in fixed if _SIZE.search(of_kernel[at])}
     return {at: one for at, one in needed.items() if grows.isdisjoint(_SIZE.findall(one))}
 
 
 def is_quotient(launch: HostLaunch, axis: int) -> bool:
     """Return whether a side of a host's grid is a quotient: then sizes were divided, and their values are known."""
-    return not _DIVIDES.isdisjoint(_written(launch, axis))
+    return axis < len(launch.grid) and not _DIVIDES.isdisjoint(_written(launch, axis))
 
 
 def _written(launch: HostLaunch, axis: int) -> tuple[str, ...]:

@@ -88,7 +88,7 @@ def shape(launch: HostLaunch, function: Function, source: ParsedSource, roles: R
     folded = {at for at, one in fixed_sides(grid, block, of_kernel, function).items() if _speaks_of(one, allowed)}
     of_sizes = {at for at in folded if is_quotient(launch, at)}
     grid = tuple(of_kernel[at] if at in of_sizes else side for at, side in enumerate(grid))
-    requires += [f"{of_kernel[at]} <= {grid[at]}" for at in sorted(folded - of_sizes)]
+    requires += [f"{of_kernel[at]} <= {dict(enumerate(grid)).get(at, 1)}" for at in sorted(folded - of_sizes)]
     square = "M" not in roles.of.values() and "M" not in in_grid and "N" in in_grid
     requires += ["M == N"] if square else []  # the host code has square matrices only
     why = dict(made.why)

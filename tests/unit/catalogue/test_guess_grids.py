@@ -97,6 +97,12 @@ def test_a_grid_of_a_fixed_number_of_blocks_is_judged_only_where_it_covers_c() -
     assert "ceil(N / 16) <= 6" in made.requires and "ceil(M / 16) <= 6" in made.requires
 
 
+def test_one_block_is_judged_at_the_size_of_its_tile() -> None:
+    lines = f"int m = 16, n = 16, k = 16, grid = 1; {BLOCK};"
+    made = guessed(ANY, lines, "m, n, k")
+    assert {"ceil(N / 16) <= 1", "ceil(M / 16) <= 1"} <= {*made.requires}
+
+
 def test_loops_over_a_fixed_grid_cover_any_c() -> None:
     kernel = (
         HEAD.format(sizes="int m, int n, int k")
@@ -111,3 +117,15 @@ def test_loops_over_a_fixed_grid_cover_any_c() -> None:
     )
     made = guessed(kernel, "int m = 96, n = 64, k = 32; dim3 block(256), grid(4);", "m, n, k")
     assert made.grid == ("4",) and not any("<=" in one for one in made.requires)
+
+
+@pytest.mark.parametrize("sets", ["void sizes(dim3 &grid, int m, int n);", ""])
+def test_a_grid_that_a_function_fills_in_is_not_one_block(sets: str) -> None:
+    lines = f"int m = 96, n = 64, k = 32; {BLOCK}; dim3 grid; sizes(grid, m, n);"
+    made = guessed(ANY, lines, "m, n, k", f"{sets}\n")
+    assert launch(guessed_kernel(made), Problem(64, 512, 96)).grid == (32, 4, 1)
+
+
+def test_a_grid_without_values_that_gets_its_extents_later_has_them() -> None:
+    lines = f"int m = 96, n = 64, k = 32; {BLOCK}; dim3 grid; grid.x = n / 16; grid.y = m / 16;"
+    assert guessed(ANY, lines, "m, n, k").grid == ("floor(N / 16)", "floor(M / 16)")
