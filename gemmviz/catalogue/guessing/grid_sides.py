@@ -48,7 +48,7 @@ def meant_sides(
 def fixed_sides(
     grid: tuple[str, ...], block: tuple[str, ...], of_kernel: tuple[str, ...], function: Function
 ) -> dict[int, str]:
-    """Return the sides of a host's grid with a fixed number of blocks, one if it has none, each with those that cover C.
+    """Return the sides of a host's grid with a fixed number of blocks, and the number that covers C. No side: 1 block.
 
     A fixed side says nothing where another side, or the block, grows with the same size: both may share its tiles.
 
