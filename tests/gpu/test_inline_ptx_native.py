@@ -55,7 +55,19 @@ def test_an_instruction_gives_on_the_gpu_what_it_gives_in_a_recording(kernel: Pt
 
 
 @pytest.mark.parametrize(
-    ("name", "size"), [("hgemm_macros", (64, 96, 160)), ("sgemm_header", (24, 16, 40))], ids=lambda given: str(given)
+    ("name", "size"),
+    [
+        ("hgemm_macros", (64, 96, 160)),
+        ("sgemm_header", (24, 16, 40)),
+        ("bulk_rows", (32, 64, 96)),
+        ("bulk_rows", (16, 32, 64)),
+    ],
+    ids=lambda given: str(given),
 )
 def test_a_gemm_with_inline_ptx_gives_the_same(name: str, size: tuple[int, int, int]) -> None:
     same(launch(load(GEMMS / f"{name}.cu"), Problem(*size)))
+
+
+@pytest.mark.parametrize("kind", range(4))
+def test_blocks_of_a_cluster_exchange_the_same(kind: int) -> None:
+    same(launch(load(GEMMS / "cluster_halves.cu"), Problem(32, 64, 96), {"KIND": kind}))

@@ -56,6 +56,8 @@ _KNOWN: dict[str, Translator] = {
     "mapa": hopper.mapa,
     "cp.async.bulk.tensor": hopper.box,
     "cp.reduce.async.bulk.tensor": hopper.box_sum,
+    "cp.async.bulk": hopper.bulk,
+    "cp.reduce.async.bulk": hopper.bulk_sum,
     "cp.async.bulk.prefetch": memory.nothing,
     "cp.async.bulk.commit_group": hopper.box_commit,
     "cp.async.bulk.wait_group": hopper.box_wait,

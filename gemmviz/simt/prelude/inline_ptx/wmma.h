@@ -26,9 +26,9 @@ GV_DEVICE void wmma_store(void *to, const Word (&r)[Registers], unsigned leading
     gv_wmma_store(to, r, leading, by_columns, &f);
 }
 
-template <int M, int N, int K, class D, class A, class B, class C, int As, class Word, int InD, int InA, int InB, int InC>
-GV_DEVICE void wmma_multiply(
-    Word (&d)[InD], const Word (&a)[InA], const Word (&b)[InB], const Word (&c)[InC])
+template <int M, int N, int K, class D, class A, class B, class C, int As, class Word, int InD, int InA, int InB,
+    int InC>
+GV_DEVICE void wmma_multiply(Word (&d)[InD], const Word (&a)[InA], const Word (&b)[InB], const Word (&c)[InC])
 {
     using namespace nvcuda::wmma;
     constexpr const gv_fragment &of_d = fragment<accumulator, M, N, K, D, As>, &of_a = fragment<matrix_a, M, N, K, A>,
