@@ -73,7 +73,9 @@ def entries(
         return found
     if barriers:
         lamp = QPen(edge, 1.2)
-        found.append(LegendEntry(tr("barrier: its phase; dots: arrivals"), QColor(_CLEAR), lamp, "lamp"))
+        found.append(
+            LegendEntry(tr("barrier: its phase; dots: arrivals; −: bytes missing"), QColor(_CLEAR), lamp, "lamp")
+        )
     if playable.warpgroups.count:
         found += _of_groups(playable, theme, block)
     else:
