@@ -91,7 +91,7 @@ class StagePainter(StagePlaces):
         self._sentences = Sentences(playable)
         self._axes = AxisFormulas(playable, theme, self.font)
         self.quadrant = Quadrant(playable, theme, self.font, self._sentences)
-        self._labels = LabelLayer(theme.background)
+        self.labels = LabelLayer(theme.background)
         self._near, self.still = NearCells(playable), KeptPicture()
         self._last: Moment | None = None
         self._legend: tuple[Any, list[legend.LegendEntry]] | None = None
@@ -308,7 +308,7 @@ class StagePainter(StagePlaces):
             painter.restore()
             return
         key = self._plan_key(rect), moment.view, moment.block
-        self._labels.draw(painter, rect, seen, plan.panels, key, ratio, write, part)
+        self.labels.draw(painter, rect, seen, plan.panels, key, ratio, write, part)
 
     def _draw_quadrant(
         self, painter: QPainter, plan: Plan, moment: Moment, ratio: float, late: Late | None, part: QRegion | None
