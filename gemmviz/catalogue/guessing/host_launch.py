@@ -333,6 +333,9 @@ def _offered(
             return _local(launch, source, word, {})
 
         given = dict(zip(names, launch.template, strict=False))
+        if launch is first:  # an argument that the kernel does not use may be unknown
+            idle = {name for name in wanted if name not in function.body and name not in function.bounds}
+            wanted = [name for name in wanted if name not in idle or parse(given[name], look).value is not None]
         row = [value for name in wanted if name in given and (value := parse(given[name], look).value) is not None]
         if len(row) == len(wanted):
             rows.append(row)
