@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
 
 
 @dataclass(frozen=True)
@@ -30,3 +31,8 @@ class Message:
     source: tuple[str, str] | None = None
     asks: bool = False
     anew: "Callable[[], Message | None] | None" = field(default=None, compare=False)
+
+
+def told(say: Callable[[], str], lasting: bool = False) -> Message:
+    """Return a note whose text `say` writes, now and again in another language."""
+    return Message(say(), "info", lasting=lasting, anew=partial(told, say, lasting))
