@@ -1,5 +1,5 @@
 // mma of numbers that are narrower than a byte, and with a sparse A. Which lane holds which element follows the rule
-// of kernel_calls/mma.h: PTX ISA, "Matrix Fragments for mma.m16n8k256", "... for sparse mma.m16n8k32" and similar sections.
+// of kernel_calls/mma.h: PTX ISA, "Matrix Fragments for mma.m16n8k256", "... for sparse mma.m16n8k32" and similar ones.
 #include "kernel_calls/wmma.h"
 #include "elements.h"
 #include "fibres.h"
