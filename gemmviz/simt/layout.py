@@ -94,6 +94,7 @@ class SiteKind(IntEnum):
     PLAIN = 0
     ATOMIC = 1
     PRODUCT = 2
+    REMOTE = 3
 
 
 class EventKind(IntEnum):

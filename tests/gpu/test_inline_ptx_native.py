@@ -7,6 +7,7 @@ import pytest
 from ptx_hopper_kernels import BARRIERS, WARPGROUPS
 from ptx_kernels import PRODUCTS, QUADS, WORDS, PtxKernel, product
 from ptx_memory_kernels import MEMORY
+from ptx_narrow_kernels import NARROW, SPARSE
 from ptx_wmma_kernels import WMMA
 
 from gemmviz.backends.cuda import CudaBackend
@@ -21,7 +22,17 @@ pytestmark = pytest.mark.gpu
 # CUDA does not document names of operands, which the recorder takes as GCC does.
 KERNELS = [
     kernel
-    for kernel in (*(product(*given) for given in PRODUCTS), *QUADS, *WORDS, *MEMORY, *WMMA, *WARPGROUPS, *BARRIERS)
+    for kernel in (
+        *(product(*given) for given in PRODUCTS),
+        *QUADS,
+        *WORDS,
+        *MEMORY,
+        *WMMA,
+        *NARROW,
+        *SPARSE,
+        *WARPGROUPS,
+        *BARRIERS,
+    )
     if kernel.name != "word_named"
 ]
 GEMMS = Path(__file__).parents[1] / "unit/inline_ptx"

@@ -6,6 +6,7 @@ from gemmviz.simt.inline_ptx import barriers, copies, hopper, memory, wmma
 from gemmviz.simt.inline_ptx.arithmetic import ARITHMETIC
 from gemmviz.simt.inline_ptx.conversions import cvt, pack
 from gemmviz.simt.inline_ptx.grammar import Instruction, NotPtx, Value
+from gemmviz.simt.inline_ptx.narrow_products import sparse
 from gemmviz.simt.inline_ptx.products import mma
 from gemmviz.simt.inline_ptx.values import Values
 
@@ -23,6 +24,8 @@ _KNOWN: dict[str, Translator] = {
     "ldmatrix": copies.ldmatrix,
     "stmatrix": copies.stmatrix,
     "mma": mma,
+    "mma.sp": sparse,
+    "mma.sp::ordered_metadata": sparse,
     "wmma.load": wmma.load,
     "wmma.store": wmma.store,
     "wmma.mma": wmma.multiply,

@@ -57,7 +57,8 @@ typedef struct {
 } gv_note;
 
 // Kinds of instructions that access memory. The operands of a product are read by tensor cores, in shared memory.
-enum gv_site_kind { GV_SITE_PLAIN = 0, GV_SITE_ATOMIC = 1, GV_SITE_PRODUCT = 2 };
+// A remote access is one to the shared memory of another block.
+enum gv_site_kind { GV_SITE_PLAIN = 0, GV_SITE_ATOMIC = 1, GV_SITE_PRODUCT = 2, GV_SITE_REMOTE = 3 };
 
 // The end of a run.
 enum gv_status {

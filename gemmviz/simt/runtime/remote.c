@@ -20,6 +20,7 @@ static void make(void *what)
     gv_access(a->write ? a->to : (void *)a->from, a->bytes, a->write ? GV_WRITE : 0, a->pc);
     memcpy(a->to, a->from, a->bytes);
     gv_settle();
+    gv_site_is(a->pc, GV_SITE_REMOTE);
 }
 
 void gv_remote_load(void *to, const void *from, uint32_t bytes, uint32_t block)

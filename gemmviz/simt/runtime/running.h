@@ -16,7 +16,7 @@
 //   cluster events remote                    blocks that run together; events that are no accesses; the shared
 //                                            memory of other blocks
 //   processor elements products              elements as doubles, and sums of products of a tensor core
-//   ldmatrix mma_quads wmma wgmma            tensor cores, and the loads of their registers
+//   ldmatrix mma_quads mma_words wmma wgmma  tensor cores, and the loads of their registers
 //   sync_flags mbarrier_state                flags between blocks; an mbarrier's count
 //   tsan tma_boxes                           the compiler's calls before an access; the copy engine
 //   bulk_copies mbarriers                    copies of adjacent bytes by the copy engine; the instructions of mbarriers

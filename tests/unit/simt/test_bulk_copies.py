@@ -10,6 +10,7 @@ from gemmviz.catalogue.errors import ConstraintError, KernelFault
 from gemmviz.catalogue.kernel import load, parse
 from gemmviz.catalogue.launch import Launch, launch
 from gemmviz.catalogue.problem import Problem
+from gemmviz.proving.predicting import of
 from gemmviz.trace.hazards import find
 from gemmviz.trace.recording.record import record
 from gemmviz.trace.recording.recording import Recording
@@ -121,6 +122,18 @@ def test_blocks_of_a_cluster_exchange_values(kind: int) -> None:
             recording.covered(np.flatnonzero(written & (log.block == block)))[1],
         ]
         assert np.bincount(np.concatenate(elements), minlength=512).tolist() == [2] * 512
+
+
+def test_accesses_to_another_block_are_not_among_the_counted_ones() -> None:
+    recording = record(halves(KINDS["stores"]), deadline_s=20)
+    remote = np.array([site.remote for site in recording.sites])[recording.accesses.site]
+    assert remote.sum() == 8 * 32 * 2 * 4  # a half of each tile of A
+    prediction = of(recording)
+    # Stores of As and Bs to the own block, by 8 warps: half of As, and both halves of Bs.
+    stores = sum(s.cost.requests for s in prediction.spots if (s.space, s.write) == ("shared", True))
+    assert stores == 8 * 3 * 2 * 4
+    (others,) = [one for one in prediction.unseen if one.kind == "other blocks"]
+    assert others.bytes == 4 * remote.sum() and f"{others.bytes:,}" in others.words
 
 
 @pytest.mark.skipif(nvrtc_alone.library() is None, reason="NVRTC is not installed (pip install nvidia-cuda-nvrtc)")

@@ -1,10 +1,11 @@
-"""Inline PTX of wmma: tiles that a warp loads, multiplies and stores."""
+"""Inline PTX of wmma, and of mma with 4-bit numbers, bits, or a sparse A."""
 
 from pathlib import Path
 
 import nvrtc_alone
 import pytest
 from ptx_kernels import PtxKernel
+from ptx_narrow_kernels import NARROW, SPARSE
 from ptx_wmma_kernels import WMMA, wmma
 
 from gemmviz.catalogue.errors import ConstraintError
@@ -26,9 +27,17 @@ def test_tiles_are_loaded_multiplied_and_stored(kernel: PtxKernel) -> None:
     assert {"as", "bs", "cs", "ds"} <= {recording.arrays[n].name for n in set(log.array)}
 
 
-@pytest.mark.sweep(*FEW[:1])
+@pytest.mark.sweep("mma_m16n8k64_s4_u4", "mma_m16n8k256_b1_b1_xor", "mma_sp_32_f16_f16_1", "mma_sp_16_tf32_f32_1")
+@pytest.mark.parametrize("kernel", [*NARROW, *SPARSE], ids=lambda kernel: kernel.name)
+def test_narrow_and_sparse_operands_are_multiplied(kernel: PtxKernel) -> None:
+    recording = record(kernel.launch, deadline_s=20)
+    assert not recording.notes and recording.together == 32
+    assert (recording.c == 1).all()
+
+
+@pytest.mark.sweep(*FEW[:1], "mma_m16n8k256_b1_b1_xor", "mma_sp_32_f16_f16_1")
 @pytest.mark.skipif(nvrtc_alone.library() is None, reason="NVRTC is not installed (pip install nvidia-cuda-nvrtc)")
-@pytest.mark.parametrize("kernel", WMMA, ids=lambda kernel: kernel.name)
+@pytest.mark.parametrize("kernel", [*WMMA, *NARROW, *SPARSE], ids=lambda kernel: kernel.name)
 def test_nvrtc_takes_the_same_text(kernel: PtxKernel) -> None:
     assert nvrtc_alone.errors(kernel.launch, "sm_90a") == ""
 

@@ -1,5 +1,5 @@
-// wmma.*: the fragments of nvcuda::wmma in the registers of PTX. PTX ISA, "Matrix Fragments for WMMA", leaves open which
-// lane holds which element: see include/mma.h.
+// wmma.*: the fragments of nvcuda::wmma in the registers of PTX. PTX ISA, "Matrix Fragments for WMMA", leaves open
+// which lane holds which element: see include/mma.h.
 #pragma once
 
 namespace gv_ptx {
