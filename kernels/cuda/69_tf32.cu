@@ -1,10 +1,10 @@
 // ---gemmviz
-// version    = 2
+// version    = 3
 // title      = "TF32"
 // idea       = "A and B are floats, and the tensor cores use the upper 19 of their 32 bits: half the products of half precision in the same time. wgmma takes such operands along K only, so B lies by columns."
-// entry      = "tf32<BM, BN, STAGES, GROUP, CLUSTER>"
+// entry      = "tf32<BM, BN, STAGES, GROUP, CLUSTER, SPLIT>"
 // args       = ["A.map", "B.map", "C.map", "M", "N", "K"]
-// params     = { BM = [128, 192], BN = [256, 192, 128, 96, 64], STAGES = [4, 6, 8, 3, 2], GROUP = [8, 4], BLOCKS = [132, 4, 2], CLUSTER = [2, 1] }
+// params     = { BM = [128, 192], BN = [256, 192, 128, 96, 64], STAGES = [4, 6, 8, 3, 2], GROUP = [8, 4], BLOCKS = [132, 4, 2], CLUSTER = [2, 1], SPLIT = [1, 2, 4, 8] }
 // demo       = { size = [128, 128, 192], params = { BN = 64, STAGES = 2, BLOCKS = 2, CLUSTER = 1 }, block = [1, 0], stop = { line = "multiply<BN>(sum", array = "Bs" }, lens = "pipeline" }
 // dtype      = "float32"
 // accumulate = "float32"
@@ -15,13 +15,15 @@
 // maps.B     = { box = ["BN / CLUSTER", 32], swizzle = 128 }
 // maps.C     = { box = [64, 32], swizzle = 128 }
 // block      = ["128 + 2 * BM"]
-// grid       = ["min(BLOCKS, ceil(M / (BM * CLUSTER)) * ceil(N / BN) * CLUSTER)"]
+// grid       = ["min(BLOCKS, ceil(M / (BM * CLUSTER)) * ceil(N / BN) * CLUSTER * SPLIT)"]
 // cluster    = ["CLUSTER"]
 // shared     = "STAGES * (BM + BN) * 128 + BM * 256"
 // requires   = [
 //   "N % 4 == 0", "K % 4 == 0", "BM == 128 or BM == 192 and BN <= 192",
 //   "BN == 64 or BN == 96 or BN == 128 or BN == 192 or BN == 256", "STAGES >= 2", "GROUP >= 1",
 //   "CLUSTER == 1 or CLUSTER == 2", "BLOCKS >= 1", "BLOCKS <= 264", "BLOCKS % CLUSTER == 0",
+//   "SPLIT >= 1", "SPLIT <= 16", "SPLIT == 1 or SPLIT <= ceil(K / 32)",
+//   "SPLIT == 1 or ceil(M / (BM * CLUSTER)) * ceil(N / BN) * CLUSTER * SPLIT <= BLOCKS",
 //   "STAGES * (BM + BN) * 128 + BM * 256 <= 231424"
 // ]
 // ---
@@ -57,7 +59,7 @@ template <int BM, int BN, int STAGES> struct tiles {
     float c[BM / 64][2][64][32];
 };
 
-template <int BM, int BN, int STAGES, int GROUP, int CLUSTER>
+template <int BM, int BN, int STAGES, int GROUP, int CLUSTER, int SPLIT>
 __global__ void __cluster_dims__(CLUSTER, 1, 1) __launch_bounds__(128 + 2 * BM, 1)
 tf32(const __grid_constant__ tensor_map A, const __grid_constant__ tensor_map B, const __grid_constant__ tensor_map C, int M,
      int N, int K)
@@ -70,7 +72,7 @@ tf32(const __grid_constant__ tensor_map A, const __grid_constant__ tensor_map B,
     // A cluster computes CLUSTER tiles, one below the other, each block the one of its rank.
     int down = (M + BM * CLUSTER - 1) / (BM * CLUSTER), rank = cluster_rank(), across = (N + BN - 1) / BN;
     begin(full, empty, BM / 64 * CLUSTER, A, B, C);
-    share<GROUP> work(down, across, (K + 31) / 32, blockIdx.x / CLUSTER, gridDim.x / CLUSTER);
+    share<GROUP, SPLIT> work(down, across, (K + 31) / 32, blockIdx.x / CLUSTER, gridDim.x / CLUSTER);
     piece p;
     bool any = work.next(p);
     cluster_begin();
@@ -80,7 +82,7 @@ tf32(const __grid_constant__ tensor_map A, const __grid_constant__ tensor_map B,
         registers_down<BM == 128 ? 40 : 32>();
         if (threadIdx.x == 0) {
             for (; any; any = work.next(p))
-                for (int t = p.from * 32; t < p.to * 32; t += 32, at.next()) {
+                for (int t = p.from * 32; t < p.to * 32; t += SPLIT * 32, at.next()) {
                     barrier_wait(empty[at.stage], at.parity ^ 1);
                     barrier_arrive_expect(full[at.stage], sizeof(tile.a[0]) + sizeof(tile.b[0]));
                     tma_load(tile.a[at.stage], A, t, (p.row * CLUSTER + rank) * BM, full[at.stage]);
@@ -101,7 +103,7 @@ tf32(const __grid_constant__ tensor_map A, const __grid_constant__ tensor_map B,
         ring<STAGES> before;
         returned_stages<CLUSTER, STAGES> give_back = {empty, before};
         for (; any; any = work.next(p)) {
-            for (int t = p.from; t < p.to; t++, at.next()) {
+            for (int t = p.from; t < p.to; t += SPLIT, at.next()) {
                 barrier_wait(full[at.stage], at.parity);
                 wgmma_begin();
                 #pragma unroll
@@ -121,7 +123,7 @@ tf32(const __grid_constant__ tensor_map A, const __grid_constant__ tensor_map B,
             if (sends && p.from > 0)
                 wait_for_first_part<CLUSTER>(group);
             store<BN>(C, (p.row * CLUSTER + rank) * BM + group * 64, p.col * BN, sum, tile.c[group], p.from > 0);
-            to_tell = p.to < work.steps;
+            to_tell = SPLIT > 1 ? p.from < SPLIT - 1 : p.to < work.steps;
         }
         if (sends && to_tell)
             tell(group);
