@@ -5,6 +5,27 @@
 // entry      = "tf32<BM, BN, STAGES, GROUP, CLUSTER, SPLIT>"
 // args       = ["A.map", "B.map", "C.map", "M", "N", "K"]
 // params     = { BM = [128, 192], BN = [256, 192, 128, 96, 64], STAGES = [4, 6, 8, 3, 2], GROUP = [8, 4], BLOCKS = [132, 4, 2], CLUSTER = [2, 1], SPLIT = [1, 2, 4, 8] }
+// schedule.sets  = [
+//   { BM = 128, BN = 256, STAGES = 4, CLUSTER = 2 }, { BM = 128, BN = 256, STAGES = 4, CLUSTER = 1 },
+//   { BM = 128, BN = 192, STAGES = 4, CLUSTER = 2 }, { BM = 128, BN = 192, STAGES = 4, CLUSTER = 1 },
+//   { BM = 128, BN = 128, STAGES = 6, CLUSTER = 2 }, { BM = 128, BN = 128, STAGES = 6, CLUSTER = 1 },
+//   { BM = 128, BN = 96, STAGES = 6, CLUSTER = 2 }, { BM = 128, BN = 96, STAGES = 6, CLUSTER = 1 },
+//   { BM = 128, BN = 64, STAGES = 8, CLUSTER = 2 }, { BM = 128, BN = 64, STAGES = 8, CLUSTER = 1 },
+//   { BM = 192, BN = 192, STAGES = 3, CLUSTER = 2 }, { BM = 192, BN = 192, STAGES = 3, CLUSTER = 1 },
+//   { BM = 192, BN = 128, STAGES = 4, CLUSTER = 2 }, { BM = 192, BN = 128, STAGES = 4, CLUSTER = 1 },
+//   { BM = 192, BN = 96, STAGES = 4, CLUSTER = 2 }, { BM = 192, BN = 96, STAGES = 4, CLUSTER = 1 }
+// ]
+// schedule.each  = { SPLIT = [1, 2, 4, 8], BLOCKS = ["SMS - SMS % CLUSTER"] }
+// schedule.tile  = ["BM", "BN"]
+// schedule.tiles = "tiles * SPLIT"
+// schedule.names.tiles  = "ceil(M / (BM * CLUSTER)) * CLUSTER * ceil(N / BN)"
+// schedule.names.busy   = "min(1, tiles * SPLIT / SMS)"
+// schedule.names.shared = "tiles > SMS and tiles % SMS > 0 and 4 * (tiles % SMS) <= 3 * SMS"
+// schedule.names.rounds = "shared * tiles / SMS + (not shared) * ceil(tiles * SPLIT / SMS)"
+// schedule.names.step   = "max(BM * BN / 32, (BM + BN / CLUSTER) * 128 / 44 * (3 + busy) / 4) + 45"
+// schedule.names.few    = "M <= 64 and (BN < 192 or CLUSTER > 1)"
+// schedule.names.meet   = "shared * 4000 + (SPLIT > 1) * SPLIT * BM * BN / 4"
+// schedule.cost  = "max(rounds * ceil(ceil(K / 32) / SPLIT) * step + BM * BN / 8, (M + N) * K / 350 / min(1, busy * 5 / 4) * (1 + few / 5)) + meet + CLUSTER * 2000"
 // demo       = { size = [128, 128, 192], params = { BN = 64, STAGES = 2, BLOCKS = 2, CLUSTER = 1 }, block = [1, 0], stop = { line = "multiply<BN>(sum", array = "Bs" }, lens = "pipeline" }
 // dtype      = "float32"
 // accumulate = "float32"
@@ -28,7 +49,7 @@
 // ]
 // ---
 // New here: the instruction, and B's tile, whose rows are columns of B. ring is that of rung 62; share, the flags and store
-// are those of rung 67.
+// are those of rung 67. Where a tile has parts, as in rung 68a, each block adds its sums to C when the one before it has.
 #include <gemmviz/cluster_parts.h>
 #include <gemmviz/ptx.h>
 #include <gemmviz/stream_k.h>

@@ -9,15 +9,15 @@
 //   { BN = 192, STAGES = 4, CLUSTER = 2 }, { BN = 192, STAGES = 4, CLUSTER = 1 }, { BN = 160, STAGES = 5, CLUSTER = 2 }, { BN = 160, STAGES = 5, CLUSTER = 1 },
 //   { BN = 128, STAGES = 6, CLUSTER = 2 }, { BN = 128, STAGES = 6, CLUSTER = 1 }, { BN = 64, STAGES = 8, CLUSTER = 2 }, { BN = 64, STAGES = 8, CLUSTER = 1 }
 // ]
-// schedule.each  = { BLOCKS = ["SMS - SMS % CLUSTER"] }
+// schedule.each  = { SPLIT = [1, 2, 4, 8], BLOCKS = ["SMS - SMS % CLUSTER"] }
 // schedule.tile  = ["128", "BN"]
-// schedule.tiles = "tiles"
+// schedule.tiles = "tiles * SPLIT"
 // schedule.names.tiles  = "ceil(M / (128 * CLUSTER)) * CLUSTER * ceil(N / BN)"
-// schedule.names.busy   = "min(1, tiles / SMS)"
+// schedule.names.busy   = "min(1, tiles * SPLIT / SMS)"
 // schedule.names.shared = "tiles > SMS and tiles % SMS > 0 and 4 * (tiles % SMS) <= 3 * SMS"
-// schedule.names.rounds = "shared * tiles / SMS + (not shared) * ceil(tiles / SMS)"
+// schedule.names.rounds = "shared * (tiles / SMS + 2 / 25) + (not shared) * ceil(tiles * SPLIT / SMS)"
 // schedule.names.step   = "max(4 * BN, (128 + BN / CLUSTER) * 128 / 46 * (3 + busy) / 4) + 20"
-// schedule.cost  = "rounds * ceil(K / 128) * step + 16 * BN + shared * 2000 + CLUSTER * 2000"
+// schedule.cost  = "rounds * ceil(ceil(K / 128) / SPLIT) * step + 16 * BN + shared * 4000 + CLUSTER * 2500 + (SPLIT > 1) * (6000 + SPLIT * 16 * BN)"
 // demo       = { size = [128, 256, 512], params = { BN = 64, STAGES = 2, BLOCKS = 2, CLUSTER = 1 }, block = [0, 0], stop = { line = "store<BN>(C", array = "Cs", write = true }, lens = "pipeline" }
 // dtype      = "float8_e4m3fn"
 // accumulate = "float32"
