@@ -17,7 +17,8 @@ class Patience:
     """Waits for the replies of a process.
 
     A limit is in seconds of processor time, nine tenths of which are enough. The clock is looked at first: within the
-    limit by the clock, one thread cannot have used more. A process that sleeps is given up there, and any process after ten times the limit by the clock.
+    limit by the clock, one thread cannot have used more. A process that sleeps is given up there, and any process after
+    ten times the limit by the clock.
 
     Parameters
     ----------
