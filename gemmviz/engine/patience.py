@@ -7,6 +7,8 @@ from gemmviz.sandbox.processor_time import processor_time
 
 # A process that gets less than this share of a processor sleeps: one that waits for a processor gets more.
 _LEAST_SHARE = 0.01
+# A process alone on its processor has used a little less than the clock says.
+_ENOUGH = 0.9
 # A machine on which a process gets less than a tenth of a processor is too busy.
 _TIMES = 10
 
@@ -14,8 +16,9 @@ _TIMES = 10
 class Patience:
     """Waits for the replies of a process.
 
-    A limit is in seconds of processor time. The clock is looked at first: within the limit by the clock, no process can
-    have used more. A process that sleeps is given up there, and any process after ten times the limit by the clock.
+    A limit is in seconds of processor time, nine tenths of which are enough. The clock is looked at first: within the
+    limit by the clock, one thread cannot have used more. A process that sleeps is given up there, and any process after
+    ten times the limit by the clock.
 
     Parameters
     ----------
@@ -45,7 +48,7 @@ class Patience:
         used = self._used()
         before, last = self._used_before or 0.0, self._used_last or 0.0
         self._used_last = used
-        return used - last < _LEAST_SHARE * limit or used - before >= limit or self._looks >= _TIMES
+        return used - last < _LEAST_SHARE * limit or used - before >= _ENOUGH * limit or self._looks >= _TIMES
 
     @property
     def waited(self) -> float:

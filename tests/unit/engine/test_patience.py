@@ -25,8 +25,9 @@ def run(monkeypatch: pytest.MonkeyPatch) -> Run:
     return runs
 
 
-def test_a_process_alone_on_its_processor_has_its_limit_by_the_clock(run: Run) -> None:
-    assert run(1.0) == (2, 2)
+@pytest.mark.parametrize("share", [1.0, 0.97])
+def test_a_process_alone_on_its_processor_has_its_limit_by_the_clock(run: Run, share: float) -> None:
+    assert run(share) == (2, 2)
 
 
 def test_a_process_that_gets_a_fifth_of_a_processor_has_its_limit_of_processor_time(run: Run) -> None:
