@@ -6,18 +6,26 @@
 // args       = ["M", "N", "K", "A.map", "B.map", "C.map", "alpha"]
 // params     = { BM = [128, 64], BN = [192, 160, 128, 256, 64], STAGES = [4, 5, 6, 8, 12, 3, 2], GROUP = [8, 4, 16], BLOCKS = [132, 4, 2], CLUSTER = [2, 1], SPLIT = [1, 2, 4, 8, 16], TURNS = [2, 1] }
 // schedule.sets  = [
-//   { BN = 192, STAGES = 4, CLUSTER = 2 }, { BN = 192, STAGES = 4, CLUSTER = 1 }, { BN = 160, STAGES = 5, CLUSTER = 2 }, { BN = 160, STAGES = 5, CLUSTER = 1 },
-//   { BN = 128, STAGES = 6, CLUSTER = 2 }, { BN = 128, STAGES = 6, CLUSTER = 1 }, { BN = 64, STAGES = 8, CLUSTER = 2 }, { BN = 64, STAGES = 8, CLUSTER = 1 }
+//   { BM = 128, BN = 192, STAGES = 4, CLUSTER = 2, TURNS = 2 }, { BM = 128, BN = 192, STAGES = 4, CLUSTER = 1, TURNS = 2 },
+//   { BM = 128, BN = 160, STAGES = 5, CLUSTER = 2, TURNS = 2 },
+//   { BM = 128, BN = 128, STAGES = 6, CLUSTER = 2, TURNS = 2 }, { BM = 128, BN = 128, STAGES = 6, CLUSTER = 1, TURNS = 2 },
+//   { BM = 128, BN = 256, STAGES = 4, CLUSTER = 1, TURNS = 1 }, { BM = 128, BN = 160, STAGES = 5, CLUSTER = 1, TURNS = 1 },
+//   { BM = 128, BN = 128, STAGES = 6, CLUSTER = 1, TURNS = 1 }, { BM = 128, BN = 64, STAGES = 8, CLUSTER = 1, TURNS = 1 },
+//   { BM = 64, BN = 128, STAGES = 8, CLUSTER = 1, TURNS = 1 }, { BM = 64, BN = 64, STAGES = 12, CLUSTER = 1, TURNS = 1 }
 // ]
-// schedule.each  = { BLOCKS = ["SMS - SMS % CLUSTER"] }
-// schedule.tile  = ["128", "BN"]
-// schedule.tiles = "tiles"
-// schedule.names.tiles  = "ceil(M / (128 * CLUSTER)) * CLUSTER * ceil(N / BN)"
-// schedule.names.busy   = "min(1, tiles / SMS)"
-// schedule.names.shared = "tiles > SMS and tiles % SMS > 0 and 4 * (tiles % SMS) <= 3 * SMS"
-// schedule.names.rounds = "shared * tiles / SMS + (not shared) * ceil(tiles / SMS)"
-// schedule.names.step   = "max(4 * BN, (128 + BN / CLUSTER) * 128 / 46 * (3 + busy) / 4) + 20"
-// schedule.cost  = "rounds * ceil(K / 128) * step + 16 * BN + shared * 2000 + CLUSTER * 2000"
+// schedule.each  = { SPLIT = [1, 2, 4, 8], BLOCKS = ["SMS - SMS % CLUSTER"] }
+// schedule.tile  = ["BM", "BN"]
+// schedule.tiles = "tiles * SPLIT"
+// schedule.names.tiles  = "ceil(M / (BM * CLUSTER)) * CLUSTER * ceil(N / BN)"
+// schedule.names.busy   = "min(1, tiles * SPLIT / SMS)"
+// schedule.names.shared = "SPLIT == 1 and tiles > SMS and tiles % SMS > 0 and 4 * (tiles % SMS) <= 3 * SMS"
+// schedule.names.rounds = "shared * tiles / SMS + (not shared) * ceil(tiles * SPLIT / SMS)"
+// schedule.names.slow   = "(TURNS == 1 and rounds > 1) * BM * BN / 200 + 20 * (TURNS == 1 and BM > BN and K > 2048)"
+// schedule.names.step   = "max(BM * BN / 32, (BM + BN / CLUSTER) * 2 * (3 + busy) / 4) + slow + 6"
+// schedule.names.store  = "BM * BN / 16"
+// schedule.names.thin   = "(M < 64 and BN < 128) + 2 * (M <= 64 and BM > 64)"
+// schedule.names.meet   = "(SPLIT > 1) * (1500 + SPLIT * BM * BN / 10) + shared * 6000 * (3 - TURNS) + (TURNS == 2 and tiles <= SMS) * 3000"
+// schedule.cost  = "max(rounds * (ceil(ceil(K / 128) / SPLIT) * step + store), (M + N) * K / 2000 / busy * (1 + thin / 4)) + meet + CLUSTER * 2200"
 // demo       = { size = [128, 256, 512], params = { BN = 64, STAGES = 2, BLOCKS = 2, CLUSTER = 1 }, block = [0, 0], stop = { line = "store<BN>(C", array = "Cs", write = true }, lens = "pipeline" }
 // dtype      = "float8_e4m3fn"
 // accumulate = "float32"
