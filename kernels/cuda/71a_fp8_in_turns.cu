@@ -1,5 +1,5 @@
 // ---gemmviz
-// version    = 7
+// version    = 8
 // title      = "FP8, warpgroups in turns"
 // idea       = "The products of a tile of 8-bit floats take half the time, its store takes as long as before. So each warpgroup has tiles of its own, in turns: while one stores its sums, the other one has the tensor cores."
 // entry      = "fp8_in_turns<BM, BN, STAGES, GROUP, CLUSTER, SPLIT, TURNS>"
@@ -22,7 +22,7 @@
 // schedule.names.rounds = "shared * tiles / SMS + (not shared) * ceil(tiles * SPLIT / SMS)"
 // schedule.names.slow   = "(TURNS == 1 and rounds > 1) * BM * BN / 200 + 20 * (TURNS == 1 and BM > BN and K > 2048)"
 // schedule.names.step   = "max(BM * BN / 32, (BM + BN / CLUSTER) * 2 * (3 + busy) / 4) + slow + 6"
-// schedule.names.store  = "BM * BN / 16"
+// schedule.names.store  = "BM * BN / 16 + 150 * (BN == 256)"
 // schedule.names.thin   = "(M < 64 and BN < 128) + 2 * (M <= 64 and BM > 64)"
 // schedule.names.meet   = "(SPLIT > 1) * (1500 + SPLIT * BM * BN / 10) + shared * 6000 * (3 - TURNS) + (TURNS == 2 and tiles <= SMS) * 3000"
 // schedule.cost  = "max(rounds * (ceil(ceil(K / 128) / SPLIT) * step + store), (M + N) * K / 2000 / busy * (1 + thin / 4)) + meet + CLUSTER * 2200"
