@@ -220,11 +220,11 @@ fp8_in_turns(int M, int N, int K, const __grid_constant__ tensor_map A, const __
 // at = [256, 64, 640]
 // set = { BN = 64, STAGES = 2, CLUSTER = 1, BLOCKS = 1 }
 //
-// [no-wait-for-parts]
-// title = "Without waiting for the sums of the other parts"
-// find = "flag_await(begun[work.other(me) * CLUSTER + rank][group]);"
-// replace = ";"
-// expect = ["race"]
+// [a-part-left-out]
+// title = "With a part of a tile left out"
+// find = "other < work.others(); other++"
+// replace = "other < work.others() - 1; other++"
+// expect = "wrong result"
 // at = [128, 64, 512]
 // set = { BN = 64, STAGES = 2, CLUSTER = 1, SPLIT = 2, TURNS = 1, BLOCKS = 2 }
 // ---
