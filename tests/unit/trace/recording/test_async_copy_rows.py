@@ -30,7 +30,9 @@ def test_no_rows_have_an_order() -> None:
 def test_pairs_of_many_rows_are_found_in_parts_of_whole_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
     # Block b has 3 threads, each with b % 4 copies; a copy reads by one row (each third by none) and writes by one.
     monkeypatch.setattr(async_copy_rows, "_AT_ONCE", 10)
-    arrived, rows, expected = [], [], []
+    arrived: list[tuple[int, ...]] = []
+    rows: list[tuple[int, int, int]] = []
+    expected: list[tuple[int, int, int]] = []
     for block in range(40):
         for thread in range(3):
             copies = range(block % 4)
