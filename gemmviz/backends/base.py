@@ -307,6 +307,8 @@ def all_entries(launch: Launch, matrix: str, values: Matrix) -> Matrix:
 def from_entries(launch: Launch, flat: Matrix) -> Matrix:
     """Return C (M x N) from memory; for a batch all entries, one below the other, as for `Prepared.fetch`."""
     kernel, problem = launch.kernel, launch.problem
+    if launch.batch is None:
+        return unstored(kernel, "C", flat, problem)
     return np.concatenate(
         [
             turned(launch.batch, "C", unstored(kernel, "C", flat[place], problem), -entry, keep_columns=kernel.has_bias)

@@ -8,6 +8,7 @@ import numpy as np
 from gemmviz.backends.base import Backend
 from gemmviz.backends.host import available_memory, host_bytes
 from gemmviz.bench import error_bound
+from gemmviz.bench.parts import CHUNK_ELEMENTS, in_threads
 from gemmviz.bench.verify import Reference
 from gemmviz.catalogue.errors import GemmvizError
 from gemmviz.catalogue.kernel import Kernel
@@ -175,9 +176,16 @@ def _cross_check(a: Matrix, b: Matrix, expected: Matrix) -> None:
         When the two disagree.
     """
     rows = np.unique(np.linspace(0, len(a) - 1, _CHECKED_ROWS).astype(int))
-    left, right = a[rows].astype(np.float64), b.astype(np.float64)
+    left = a[rows].astype(np.float64)
     rounding = error_bound.gamma(a.shape[1], "float64")
     assert rounding is not None  # K is far below 1/(2 u)
-    bound = 2 * rounding * (np.abs(left) @ np.abs(right))
-    if not (np.abs(left @ right - expected[rows]) <= bound).all():
+
+    def agrees(columns: slice) -> bool:
+        right = b[:, columns].astype(np.float64)
+        bound = 2 * rounding * (np.abs(left) @ np.abs(right))
+        return bool((np.abs(left @ right - expected[rows, columns]) <= bound).all())
+
+    # In parts of B that fit in a cache.
+    step = max(1, CHUNK_ELEMENTS // len(b))
+    if not all(in_threads(agrees, [slice(first, first + step) for first in range(0, b.shape[1], step)])):
         raise GemmvizError("the library's reference differs from NumPy's: do not trust figures of this device")

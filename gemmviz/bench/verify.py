@@ -6,22 +6,17 @@ reference bit for bit: a single term that is missing or counted twice is found a
 see `gemmviz.bench.error_bound`.
 """
 
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
 import numpy as np
 
-from gemmviz.backends import machine
 from gemmviz.bench.error_bound import ErrorBound
+from gemmviz.bench.parts import CHUNK_ELEMENTS, in_threads
 from gemmviz.bench.row import Bound, Errors
 from gemmviz.catalogue.problem import Matrix
 
 EXACT = ErrorBound("exact", 0.0)
 """C must equal the reference."""
-# Small enough for a cache: the comparison reads a chunk ten times.
-_CHUNK_ELEMENTS = 1 << 18
-# The threads share the memory's bandwidth, and a cluster's workers the processor.
-_MOST_THREADS = 8
 
 
 @dataclass(frozen=True)
@@ -101,14 +96,9 @@ class Verdict:
 def check(c: Matrix, reference: Reference) -> Verdict:
     """Compare C (M x N, any real type) with the reference; NaN and infinity are wrong."""
     rows, columns = reference.expected.shape
-    step = max(1, _CHUNK_ELEMENTS // max(columns, 1))
+    step = max(1, CHUNK_ELEMENTS // max(columns, 1))
     parts = [slice(first, first + step) for first in range(0, rows, step)]
-    threads = min(_MOST_THREADS, machine.cores(), len(parts))
-    if threads > 1:  # NumPy's loops let other threads work
-        with ThreadPoolExecutor(threads) as pool:
-            found = list(pool.map(lambda part: _compare(c, reference, part), parts))
-    else:
-        found = [_compare(c, reference, part) for part in parts]
+    found = in_threads(lambda part: _compare(c, reference, part), parts)
     wrong = sum(one.wrong for one in found)
     largest = max((one.largest for one in found), default=0.0)
     # Of equal ones the first: `max` returns it.

@@ -115,6 +115,7 @@ class Session:
         choice.chosen.connect(self.lens.follow)
         choice.chosen.connect(self.machine_code.refresh)
         choice.bench_chosen.connect(self.machine_code.refresh)
+        self.preferences.spoken.connect(self.messages.translate)
         self.permission.failed.connect(lambda why: self.messages.tell(Message(why, "warning", lasting=True)))
 
     def _wire(self) -> None:

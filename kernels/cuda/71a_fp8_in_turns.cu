@@ -1,23 +1,23 @@
 // ---gemmviz
-// version    = 6
+// version    = 7
 // title      = "FP8, warpgroups in turns"
 // idea       = "The products of a tile of 8-bit floats take half the time, its store takes as long as before. So each warpgroup has tiles of its own, in turns: while one stores its sums, the other one has the tensor cores."
-// entry      = "fp8_in_turns<BN, STAGES, GROUP, CLUSTER>"
+// entry      = "fp8_in_turns<BN, STAGES, GROUP, CLUSTER, SPLIT>"
 // args       = ["A.map", "B.map", "C.map", "M", "N", "K", "alpha"]
-// params     = { BN = [192, 160, 128, 64], STAGES = [4, 5, 6, 8, 3, 2], GROUP = [8, 4], BLOCKS = [132, 4, 2], CLUSTER = [2, 1] }
+// params     = { BN = [192, 160, 128, 64], STAGES = [4, 5, 6, 8, 3, 2], GROUP = [8, 4], BLOCKS = [132, 4, 2], CLUSTER = [2, 1], SPLIT = [1, 2, 4, 8] }
 // schedule.sets  = [
 //   { BN = 192, STAGES = 4, CLUSTER = 2 }, { BN = 192, STAGES = 4, CLUSTER = 1 }, { BN = 160, STAGES = 5, CLUSTER = 2 }, { BN = 160, STAGES = 5, CLUSTER = 1 },
 //   { BN = 128, STAGES = 6, CLUSTER = 2 }, { BN = 128, STAGES = 6, CLUSTER = 1 }, { BN = 64, STAGES = 8, CLUSTER = 2 }, { BN = 64, STAGES = 8, CLUSTER = 1 }
 // ]
-// schedule.each  = { BLOCKS = ["SMS - SMS % CLUSTER"] }
+// schedule.each  = { SPLIT = [1, 2, 4, 8], BLOCKS = ["SMS - SMS % CLUSTER"] }
 // schedule.tile  = ["128", "BN"]
-// schedule.tiles = "tiles"
+// schedule.tiles = "tiles * SPLIT"
 // schedule.names.tiles  = "ceil(M / (128 * CLUSTER)) * CLUSTER * ceil(N / BN)"
-// schedule.names.busy   = "min(1, tiles / SMS)"
+// schedule.names.busy   = "min(1, tiles * SPLIT / SMS)"
 // schedule.names.shared = "tiles > SMS and tiles % SMS > 0 and 4 * (tiles % SMS) <= 3 * SMS"
-// schedule.names.rounds = "shared * tiles / SMS + (not shared) * ceil(tiles / SMS)"
+// schedule.names.rounds = "shared * (tiles / SMS + 2 / 25) + (not shared) * ceil(tiles * SPLIT / SMS)"
 // schedule.names.step   = "max(4 * BN, (128 + BN / CLUSTER) * 128 / 46 * (3 + busy) / 4) + 20"
-// schedule.cost  = "rounds * ceil(K / 128) * step + 16 * BN + shared * 2000 + CLUSTER * 2000"
+// schedule.cost  = "rounds * ceil(ceil(K / 128) / SPLIT) * step + 16 * BN + shared * 4000 + CLUSTER * 2500 + (SPLIT > 1) * (6000 + SPLIT * 16 * BN)"
 // demo       = { size = [128, 256, 512], params = { BN = 64, STAGES = 2, BLOCKS = 2, CLUSTER = 1 }, block = [0, 0], stop = { line = "store<BN>(C", array = "Cs", write = true }, lens = "pipeline" }
 // dtype      = "float8_e4m3fn"
 // accumulate = "float32"
@@ -27,12 +27,14 @@
 // maps.B     = { box = ["BN / CLUSTER", 128], swizzle = 128 }
 // maps.C     = { box = [64, 32], swizzle = 128 }
 // block      = [384]
-// grid       = ["min(BLOCKS, ceil(M / (128 * CLUSTER)) * ceil(N / BN) * CLUSTER)"]
+// grid       = ["min(BLOCKS, ceil(M / (128 * CLUSTER)) * ceil(N / BN) * CLUSTER * SPLIT)"]
 // cluster    = ["CLUSTER"]
 // shared     = "STAGES * (128 + BN) * 128 + 32768"
 // requires   = [
 //   "N % 4 == 0", "K % 16 == 0", "BN == 64 or BN == 128 or BN == 160 or BN == 192", "STAGES >= 2", "GROUP >= 1",
 //   "CLUSTER == 1 or CLUSTER == 2", "BLOCKS >= 1", "BLOCKS <= 264", "BLOCKS % CLUSTER == 0",
+//   "SPLIT >= 1", "SPLIT <= 16", "SPLIT == 1 or SPLIT <= ceil(K / 128)",
+//   "SPLIT == 1 or ceil(M / (128 * CLUSTER)) * ceil(N / BN) * CLUSTER * SPLIT <= BLOCKS",
 //   "STAGES * (128 + BN) * 128 + 32768 <= 231424"
 // ]
 // ---
@@ -48,7 +50,7 @@ using namespace gemmviz;
 using namespace gemmviz::ptx;
 
 // C = alpha A B: alpha is the product of the scales of A and B.
-template <int BN, int STAGES, int GROUP, int CLUSTER>
+template <int BN, int STAGES, int GROUP, int CLUSTER, int SPLIT>
 __global__ void __cluster_dims__(CLUSTER, 1, 1) __launch_bounds__(384, 1)
 fp8_in_turns(const __grid_constant__ tensor_map A, const __grid_constant__ tensor_map B,
              const __grid_constant__ tensor_map C, int M, int N, int K, float alpha)
@@ -65,7 +67,7 @@ fp8_in_turns(const __grid_constant__ tensor_map A, const __grid_constant__ tenso
         barrier_init(turn[1], 1);
     }
     begin(full, empty, CLUSTER, A, B, C);
-    share<GROUP> work(down, across, (K + 127) / 128, blockIdx.x / CLUSTER, gridDim.x / CLUSTER);
+    share<GROUP, SPLIT> work(down, across, (K + 127) / 128, blockIdx.x / CLUSTER, gridDim.x / CLUSTER);
     piece p;
     bool any = work.next(p);
     cluster_begin();
@@ -75,7 +77,7 @@ fp8_in_turns(const __grid_constant__ tensor_map A, const __grid_constant__ tenso
         registers_down<40>();
         if (threadIdx.x == 0) {
             for (; any; any = work.next(p))
-                load<CLUSTER>(tile, p, rank, at, full, empty, A, B);
+                load<CLUSTER, SPLIT>(tile, p, rank, at, full, empty, A, B);
         }
     } else {
         registers_up<232>();
@@ -85,7 +87,7 @@ fp8_in_turns(const __grid_constant__ tensor_map A, const __grid_constant__ tenso
         float sum[2][BN / 2]; // rows 0 to 63 of the tile, and 64 to 127
         unsigned my_turn = group ^ 1;
         for (int number = 0; any; any = work.next(p), number++) {
-            int steps = p.to - p.from;
+            int steps = (p.to - p.from + SPLIT - 1) / SPLIT;
             if (number % 2 != group) {
                 // The other group's tile.
                 at.parity ^= (at.stage + steps) / STAGES % 2;
@@ -96,7 +98,7 @@ fp8_in_turns(const __grid_constant__ tensor_map A, const __grid_constant__ tenso
             returned_stages<CLUSTER, STAGES> give_back = {empty, before};
             barrier_wait(turn[group], my_turn);
             my_turn ^= 1;
-            for (int t = p.from; t < p.to; t++, at.next()) {
+            for (int t = p.from; t < p.to; t += SPLIT, at.next()) {
                 barrier_wait(full[at.stage], at.parity);
                 wgmma_begin();
                 #pragma unroll
@@ -124,7 +126,7 @@ fp8_in_turns(const __grid_constant__ tensor_map A, const __grid_constant__ tenso
             for (int half = 0; half < 2; half++)
                 store<BN>(C, (p.row * CLUSTER + rank) * 128 + half * 64, p.col * BN, sum[half], tile.c[group], p.from > 0);
             // The other group is multiplying: this wait costs nothing.
-            if (sends && p.to < work.steps)
+            if (sends && (SPLIT > 1 ? p.from < SPLIT - 1 : p.to < work.steps))
                 tell(0);
         }
         // Shared memory has to be there until it has been read.

@@ -1,7 +1,7 @@
 """Messages for the user, and their possible answers."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 
 @dataclass(frozen=True)
@@ -18,7 +18,8 @@ class Message:
 
     ``answers`` are the possible actions. ``lasting``: the message is not about the recording, so that it stays when a
     new recording arrives. ``source`` is the (file name, text) that `line` belongs to, if it is not the chosen kernel's.
-    ``asks``: the message stays until it is answered, also during typing.
+    ``asks``: the message stays until it is answered, also during typing. ``anew`` makes the message again, in another
+    language; None: its text stays as it is.
     """
 
     text: str
@@ -28,3 +29,4 @@ class Message:
     lasting: bool = False
     source: tuple[str, str] | None = None
     asks: bool = False
+    anew: "Callable[[], Message | None] | None" = field(default=None, compare=False)

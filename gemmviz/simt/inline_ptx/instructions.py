@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 
-from gemmviz.simt.inline_ptx import barriers, copies, hopper, memory
+from gemmviz.simt.inline_ptx import barriers, copies, hopper, memory, wmma
 from gemmviz.simt.inline_ptx.arithmetic import ARITHMETIC
 from gemmviz.simt.inline_ptx.conversions import cvt, pack
 from gemmviz.simt.inline_ptx.grammar import Instruction, NotPtx, Value
@@ -23,6 +23,9 @@ _KNOWN: dict[str, Translator] = {
     "ldmatrix": copies.ldmatrix,
     "stmatrix": copies.stmatrix,
     "mma": mma,
+    "wmma.load": wmma.load,
+    "wmma.store": wmma.store,
+    "wmma.mma": wmma.multiply,
     "ld": memory.ld,
     "ldu": memory.ld,
     "st": memory.st,
@@ -53,6 +56,8 @@ _KNOWN: dict[str, Translator] = {
     "mapa": hopper.mapa,
     "cp.async.bulk.tensor": hopper.box,
     "cp.reduce.async.bulk.tensor": hopper.box_sum,
+    "cp.async.bulk": hopper.bulk,
+    "cp.reduce.async.bulk": hopper.bulk_sum,
     "cp.async.bulk.prefetch": memory.nothing,
     "cp.async.bulk.commit_group": hopper.box_commit,
     "cp.async.bulk.wait_group": hopper.box_wait,

@@ -174,6 +174,8 @@ typedef struct {
 // `gv_box.store`, and `gv_box.arrived` of a box that never arrived.
 enum gv_box_kind { GV_BOX_LOAD = 0, GV_BOX_STORE = 1, GV_BOX_ADD = 2 };
 enum { GV_NEVER = UINT16_MAX };
+// `gv_box.swizzle` of adjacent bytes that are no box, and `gv_box.matrix` of bytes that are in no matrix.
+enum { GV_NO_BOX = 1, GV_NO_MATRIX = 3 };
 
 // One box that a thread requested from the copy engine. `issued` and `arrived` are phases; `*_at`: accesses of the
 // thread in the phase before those of the box. A box has `rows` times `pieces` pieces of GV_PIECE_BYTES. Those from

@@ -49,14 +49,15 @@ template <typename T, int BM, int BN, int STAGES> struct tiles_along_k {
     float c[BM / 64][2][64][32];
 };
 
-// Rung 69. Asks for the tiles of a piece, stage by stage. Each block of a cluster copies an equal part of B's columns, for all.
-template <int CLUSTER, typename T, int BM, int BN, int STAGES>
+// Rung 69. Asks for the tiles of a piece, stage by stage: every SPLIT-th k-step. Each block of a cluster copies an equal part of
+// B's columns, for all.
+template <int CLUSTER, int SPLIT = 1, typename T, int BM, int BN, int STAGES>
 GEMMVIZ_PTX void load(tiles_along_k<T, BM, BN, STAGES> &tile, const piece &p, int rank, ring<STAGES> &at,
                       ptx::barrier (&full)[STAGES], ptx::barrier (&empty)[STAGES], const ptx::tensor_map &A,
                       const ptx::tensor_map &B)
 {
     enum { DEEP = 128 / sizeof(T), PART = BN / CLUSTER };
-    for (int t = p.from * DEEP; t < p.to * DEEP; t += DEEP, at.next()) {
+    for (int t = p.from * DEEP; t < p.to * DEEP; t += SPLIT * DEEP, at.next()) {
         ptx::barrier_wait(empty[at.stage], at.parity ^ 1);
         ptx::barrier_arrive_expect(full[at.stage], sizeof(tile.a[0]) + sizeof(tile.b[0]));
         ptx::tma_load(tile.a[at.stage], A, t, (p.row * CLUSTER + rank) * BM, full[at.stage]);

@@ -7,9 +7,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gemmviz.bench import verify
+from gemmviz.bench import parts, verification_reference, verify
 from gemmviz.bench.error_bound import ErrorBound, gamma
 from gemmviz.bench.verify import Reference, check
+from gemmviz.catalogue.errors import GemmvizError
 
 
 def a_priori(k, dtype, tensor_cores=False):
@@ -63,7 +64,7 @@ def test_several_threads_give_the_verdict_of_one(monkeypatch, exact):
     c = wanted.expected.astype(np.float64)
     for place in ((9, 3), (50, 20), (50, 21)):  # of equal ones the first is the worst
         c[place] += 1e3 if exact else 1e3 * wanted.magnitude[place]
-    monkeypatch.setattr(verify, "_CHUNK_ELEMENTS", 4 * 32)
+    monkeypatch.setattr(verify, "CHUNK_ELEMENTS", 4 * 32)
     met = threading.Barrier(3, timeout=20)
     compare = verify._compare
 
@@ -72,11 +73,11 @@ def test_several_threads_give_the_verdict_of_one(monkeypatch, exact):
             met.wait()  # three parts have to be compared at the same time
         return compare(*arguments)
 
-    monkeypatch.setattr(verify.machine, "cores", lambda: 1)
+    monkeypatch.setattr(parts.machine, "cores", lambda: 1)
     one = check(c, wanted)
     assert (one.wrong, one.worst_index) == (3, (9, 3))
     monkeypatch.setattr(verify, "_compare", compared)
-    monkeypatch.setattr(verify.machine, "cores", lambda: 3)
+    monkeypatch.setattr(parts.machine, "cores", lambda: 3)
     assert check(c, wanted) == one
 
 
@@ -136,3 +137,14 @@ def test_tensor_cores_may_cut_digits_off_and_nothing_more():
     assert check(c, wanted).ok
     c[3, 5] -= 2 * wanted.bound.tolerance * wanted.magnitude[3, 5]
     assert not check(c, wanted).ok
+
+
+def test_a_librarys_product_is_compared_with_numpys_in_each_part_of_its_columns(monkeypatch):
+    a, b, wanted = reference(8, 23, 16)
+    monkeypatch.setattr(verification_reference, "CHUNK_ELEMENTS", 16 * 4)
+    verification_reference._cross_check(a, b, wanted.expected)
+    for column in range(23):
+        wrong = wanted.expected.copy()
+        wrong[7, column] += 1e-9
+        with pytest.raises(GemmvizError, match="differs from NumPy"):
+            verification_reference._cross_check(a, b, wrong)

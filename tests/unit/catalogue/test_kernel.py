@@ -3,6 +3,7 @@ import os
 import weakref
 from pathlib import Path
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -13,7 +14,7 @@ from gemmviz.catalogue.errors import ConstraintError, FrontMatterError, GemmvizE
 from gemmviz.catalogue.kernel import parse
 from gemmviz.catalogue.ladder import find, ladder, read_ladder
 from gemmviz.catalogue.launch import SharedMemoryError, launch, nearest_size
-from gemmviz.catalogue.problem import Problem, random_inputs, stored, unstored
+from gemmviz.catalogue.problem import Problem, random_inputs, small_integer_inputs, stored, unstored
 from gemmviz.catalogue.tensor_map import TensorMap
 
 
@@ -122,6 +123,16 @@ def test_random_inputs_are_reproducible_and_never_zeros() -> None:
     first, again = (random_inputs(Problem.cube(16), "float32", seed=5)[0] for _ in range(2))
     assert (first == again).all()
     assert first.std() > 0.4
+
+
+def test_small_whole_numbers_are_those_of_earlier_versions_in_every_type() -> None:
+    problem, values = Problem(31, 17, 23), np.array([-3, -2, -1, 1, 2, 3])
+    generator = np.random.default_rng(4)
+    drawn = [values[generator.integers(0, 6, problem.shape(name))] for name in "AB"]  # 64 bits for each number
+    for dtype in ("float32", "float16", "bfloat16", "int8", "float8_e4m3fn"):
+        for matrix, wanted in zip(small_integer_inputs(problem, dtype, 4), drawn, strict=True):
+            assert matrix.dtype == np.dtype(dtype)
+            assert (matrix.astype(int) == wanted).all()
 
 
 def test_the_ladder_goes_from_cpu_to_gpu_and_every_rung_takes_or_offers_a_size() -> None:

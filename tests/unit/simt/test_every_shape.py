@@ -33,6 +33,10 @@ FP32 = {"TM": 4, "WM": 1, "WN": 4, "TN": 4, "BK": 8, "STAGES": 2, "BLOCKS": 7}
         ("every_shape_fp32", (70, 133, 39), {**FP32, "TM": 8, "TN": 16, "BLOCKS": 3}),
         # FP8: half a tile is 80 columns of B, and the last of a tile's five boxes of C is the first one's memory.
         ("fp8_in_turns", (130, 164, 272), {"BN": 160, "STAGES": 2, "BLOCKS": 2, "CLUSTER": 2}),
+        # Four parts of a tile, of which each adds to C after the one before it; and both blocks of a cluster with two.
+        ("tf32", (130, 68, 300), {"BM": 128, "BN": 64, "STAGES": 2, "BLOCKS": 16, "CLUSTER": 1, "SPLIT": 4}),
+        ("tf32", (260, 68, 300), {"BM": 128, "BN": 64, "STAGES": 2, "BLOCKS": 16, "CLUSTER": 2, "SPLIT": 2}),
+        ("fp8_in_turns", (130, 68, 1040), {"BN": 64, "STAGES": 2, "BLOCKS": 16, "CLUSTER": 1, "SPLIT": 4}),
         # Three boxes per tile, so that the last box of a tile and the first of the next one are the same memory.
         ("every_shape_c16", (64, 384, 64), {**SMALL, "BN": 192, "BLOCKS": 1}),
     ],
@@ -61,6 +65,19 @@ def test_two_parts_of_a_tile_of_floats_both_add_to_the_zeros_that_the_first_one_
     boxes = recording.boxes
     of_c = [boxes.block[boxes.store == kind].tolist() for kind in (STORED, ADDED)]
     assert of_c == [[0, 0], [0, 0, 1, 1]]
+    assert recording.wrong == 0
+
+
+@pytest.mark.parametrize(("name", "deep", "params"), [("tf32", 32, {"BM": 128}), ("fp8_in_turns", 128, {})])
+def test_each_part_adds_to_c_after_the_one_before_it(name: str, deep: int, params: dict[str, int]) -> None:
+    params = {**params, "BN": 64, "STAGES": 2, "BLOCKS": 4, "CLUSTER": 1, "SPLIT": 4}
+    recording = record(launch(find(name, ladder()), Problem(128, 64, 9 * deep), params))
+    boxes = recording.boxes
+    steps = [
+        boxes.column[(boxes.block == part) & (boxes.matrix == 0) & (boxes.store == 0)] // deep for part in range(4)
+    ]
+    assert [one.tolist() for one in steps] == [[0, 4, 8], [1, 5], [2, 6], [3, 7]]
+    assert [set(boxes.block[boxes.store == kind].tolist()) for kind in (STORED, ADDED)] == [{0}, {1, 2, 3}]
     assert recording.wrong == 0
 
 
