@@ -28,8 +28,8 @@ sys.path.insert(0, str(Path(__file__).parent.parent))
 TARGET_PER_S, MEMORY_TARGET_BYTES = 20e6, 2 << 30
 _ACCESSES, _QUICK_ACCESSES = 8_000_000, 20_000
 _FIRST_SIZE = 128
-_LARGE = (("matmul_kernel_naive", 292), ("gputiled", 272), ("hostmult0", 254), ("matmul_tc", 896), ("stream_k", 896))
-_LARGE += (("mma_swizzle", 1664), ("two_consumers", 2048), ("every_shape", 1536))
+_LARGE = (("matmul_kernel_naive", 292), ("gputiled", 272), ("hostmult0", 254), ("matmul_tc", 896), ("stream_k", 512))
+_LARGE += (("mma_swizzle", 896), ("two_consumers", 1024), ("every_shape", 1024))
 _RUNS = 3
 
 
@@ -82,7 +82,9 @@ def measure(
         except KernelTimeout:  # a block that waits for another one
             with suppress(TooManyAccesses):
                 while larger := nearest_size(kernel, Problem.cube(2 * problem.m), kernel.defaults | params):
-                    recorder.run(*prepared(larger), deadline_s=120, capacity=most, workers=workers)
+                    raw = recorder.run(*prepared(larger), deadline_s=120, capacity=4 * most, workers=workers)
+                    if len(raw.columns["site"]) > most:
+                        break
                     problem = larger
     library, job, a, b = prepared(problem)
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
