@@ -220,13 +220,13 @@ def compare(
             continue
         concrete = launch(kernel, problem, params)
         prepared[kernel.name] = one = backends.find("cuda").prepare(concrete)
-        one.load(*references.inputs(concrete))
+        one.load(*references.inputs(concrete, backends.find("cuda")))
         one.poison()
         starts[kernel.name] = lambda one=one: one.sample(1, True)
     for kernel in in_parts() if parts and kind == "bfloat16" else ():
         concrete = launch(kernel, problem, {"GPUS": devices})
         prepared[kernel.name] = one = backends.find("cuda").prepare(concrete)
-        one.load(*references.inputs(concrete))
+        one.load(*references.inputs(concrete, backends.find("cuda")))
         starts[kernel.name] = lambda one=one: one.sample(1, True)
     if torch:
         torch.ask("prepare", kind, size)

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from gemmviz.backends.compared import Compared
 from gemmviz.backends.environment import Environment
 from gemmviz.backends.watch import Observed, watch_cpu
 from gemmviz.catalogue.batch_entries import entries, turned
@@ -119,6 +120,20 @@ class Prepared(ABC):
         (`gemmviz.catalogue.batch_entries.turned`).
         """
 
+    def compare(
+        self, expected: Matrix, magnitude: Matrix | None, tolerance: float, underflow: float
+    ) -> Compared | None:
+        """Compare C with its reference where C is; None: C has to be fetched and compared on the host.
+
+        Parameters
+        ----------
+        expected, magnitude
+            float64 (M x N); see `gemmviz.bench.verify.Reference`.
+        tolerance, underflow
+            The allowed error; see `gemmviz.bench.error_bound.ErrorBound`.
+        """
+        return None
+
     @abstractmethod
     def intact(self) -> bool:
         """Return whether the guard zones around C are unchanged since `poison`."""
@@ -172,6 +187,10 @@ class Backend(ABC):
     @abstractmethod
     def product(self, a: Matrix, b: Matrix) -> Matrix:
         """Return A B in float64, computed by a library: the reference for a result."""
+
+    def staged(self, matrix: Matrix) -> Matrix:
+        """Return a matrix that `Prepared.load` will get many times, in memory from which it is loaded fast."""
+        return matrix
 
     @abstractmethod
     def free_bytes(self) -> int | None:

@@ -18,13 +18,15 @@ from gemmviz.backends.base import (
     all_entries,
     from_entries,
 )
+from gemmviz.backends.compared import Compared
+from gemmviz.backends.device_compare import compare
 from gemmviz.backends.driver import driver
 from gemmviz.backends.nvrtc import first_line
 from gemmviz.catalogue.dtypes import stored_as
 from gemmviz.catalogue.launch import Launch
 from gemmviz.catalogue.problem import Matrix
 
-_QUEUED, _QUEUE_LIMIT_S = 100, 0.2
+_QUEUED, _QUEUE_LIMIT_S = 100, 0.05
 
 
 class DevicePrepared(GuardedPrepared):
@@ -76,6 +78,16 @@ class DevicePrepared(GuardedPrepared):
     def fetch(self) -> Matrix:
         """Copy C to the host."""
         return from_entries(self.launch, self._cp.asnumpy(self.c.view).view(self.launch.kernel.dtype_out))
+
+    def compare(
+        self, expected: Matrix, magnitude: Matrix | None, tolerance: float, underflow: float
+    ) -> Compared | None:
+        """Compare a C that is stored by rows on the device; see `Prepared.compare`."""
+        kernel = self.launch.kernel
+        if self.launch.batch is not None or "C" in kernel.column_major:
+            return None
+        with faults(self._cp, self.launch):
+            return compare(self._cp, self.c.view, kernel.dtype_out, expected, magnitude, tolerance, underflow)
 
     def close(self) -> None:
         """Give the device memory back."""

@@ -17,7 +17,7 @@ from gemmviz.bench.protocol import Protocol
 from gemmviz.bench.row import FAILURES, Row, Status
 from gemmviz.bench.timing import Cold, Hot, Samples, cpu_batch, warm_up
 from gemmviz.bench.verification_reference import References, VerificationCase
-from gemmviz.bench.verify import Verdict, check
+from gemmviz.bench.verify import Verdict, check, judged
 from gemmviz.catalogue.errors import BuildError, ConstraintError, FrontMatterError, GemmvizError, Unavailable
 from gemmviz.catalogue.kernel import Kernel
 from gemmviz.catalogue.launch import Launch, launch
@@ -153,7 +153,7 @@ class Measurement:
             if first:
                 rows.describe_build(row, prepared.build)
             self._cold.label = row["label"]
-            a, b = bench.references.inputs(concrete)
+            a, b = bench.references.inputs(concrete, backend)
             if first:
                 text = tr("{kernel}: launching for the first time", kernel=row["label"])
                 yield MeasureStep(text, 0.05, bench.protocol.deadline_s)
@@ -262,8 +262,13 @@ def _check(prepared: Prepared, trial: VerificationCase) -> Verdict | None:
     """Compare C with the trial's; None means that the kernel wrote outside C."""
     if not prepared.intact():
         return None
-    c, rows = prepared.fetch(), len(trial.reference.expected)
-    entries = [check(c[first : first + rows], trial.reference) for first in range(0, len(c), rows)]
+    reference = trial.reference
+    bound = reference.bound
+    found = prepared.compare(reference.expected, reference.magnitude, bound.tolerance, bound.underflow)
+    if found is not None:
+        return judged(found, reference)
+    c, rows = prepared.fetch(), len(reference.expected)
+    entries = [check(c[first : first + rows], reference) for first in range(0, len(c), rows)]
     return max(entries, key=lambda verdict: (not verdict.ok, verdict.max_rel))  # for a batch, the worst entry
 
 

@@ -80,16 +80,17 @@ class References:
         """Host memory of the kept trials, in bytes; it is freed when another problem needs it."""
         return sum(kept.nbytes for kept in self._kept.values())
 
-    def inputs(self, launch: Launch) -> tuple[Matrix, Matrix]:
+    def inputs(self, launch: Launch, backend: Backend) -> tuple[Matrix, Matrix]:
         """Return the random A and B of the measurement."""
         kept = self._find(launch)
         if kept.inputs is None:
-            kept.inputs = random_inputs(launch.problem, launch.kernel.dtype, self._seed)
+            a, b = random_inputs(launch.problem, launch.kernel.dtype, self._seed)
+            kept.inputs = backend.staged(a), backend.staged(b)
         return kept.inputs
 
     def random(self, launch: Launch, backend: Backend) -> VerificationCase:
         """Return the trial with random inputs, judged by a bound of rounding errors (`gemmviz.bench.error_bound`)."""
-        kept, (a, b) = self._find(launch), self.inputs(launch)
+        kept, (a, b) = self._find(launch), self.inputs(launch, backend)
         if kept.random is None:
             expected = backend.product(a, b)
             _cross_check(a, b, expected)
@@ -142,6 +143,7 @@ class References:
             kept.exact = None  # free its memory for the next trial
             a, b = whole_inputs(launch.problem, launch.kernel.dtype, zeros, self._seed)
             a, b = (np.abs(a), np.abs(b)) if positive else (a, b)
+            a, b = backend.staged(a), backend.staged(b)
             expected = backend.product(a, b)
             _cross_check(a, b, expected)
             kept.zeros, kept.positive, kept.exact = zeros, positive, (a, b, expected)

@@ -6,10 +6,11 @@ reference bit for bit: a single term that is missing or counted twice is found a
 see `gemmviz.bench.error_bound`.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
+from gemmviz.backends.compared import Compared
 from gemmviz.bench.error_bound import ErrorBound
 from gemmviz.bench.parts import CHUNK_ELEMENTS, in_threads
 from gemmviz.bench.row import Bound, Errors
@@ -99,36 +100,28 @@ def check(c: Matrix, reference: Reference) -> Verdict:
     step = max(1, CHUNK_ELEMENTS // max(columns, 1))
     parts = [slice(first, first + step) for first in range(0, rows, step)]
     found = in_threads(lambda part: _compare(c, reference, part), parts)
-    wrong = sum(one.wrong for one in found)
-    largest = max((one.largest for one in found), default=0.0)
-    # Of equal ones the first: `max` returns it.
-    worst = max(((one.ratio, one.index) for one in found), key=lambda one: one[0], default=(-1.0, (0, 0)))
-    index = worst[1]
+    worst = max(found, key=lambda one: one.ratio)  # of equal ones the first: `max` returns it
+    largest = max(one.largest for one in found)
+    return judged(replace(worst, wrong=sum(one.wrong for one in found), largest=largest), reference)
+
+
+def judged(found: Compared, reference: Reference) -> Verdict:
+    """Return the verdict about a whole C that was compared with its reference."""
     return Verdict(
-        wrong == 0,
-        largest,
-        worst[0],
+        found.wrong == 0,
+        found.largest,
+        found.ratio,
         reference.bound.tolerance,
         reference.bound.kind,
-        index,
-        float(c[index]),
-        float(reference.expected[index]),
-        wrong,
-        rows * columns,
+        found.index,
+        found.got,
+        float(reference.expected[found.index]),
+        found.wrong,
+        reference.expected.size,
     )
 
 
-@dataclass(frozen=True)
-class _Compared:
-    """Some rows: the wrong elements, the largest error, and the worst ratio to the bound with its place."""
-
-    wrong: int
-    largest: float
-    ratio: float
-    index: tuple[int, int]
-
-
-def _compare(c: Matrix, reference: Reference, part: slice) -> _Compared:
+def _compare(c: Matrix, reference: Reference, part: slice) -> Compared:
     """Compare some rows of C with the reference."""
     with np.errstate(invalid="ignore", over="ignore"):
         error = np.abs(c[part].astype(np.float64) - reference.expected[part])
@@ -139,7 +132,8 @@ def _compare(c: Matrix, reference: Reference, part: slice) -> _Compared:
     at = int(ratio.argmax())
     wrong = int(np.count_nonzero(ratio > reference.bound.tolerance))
     row, column = divmod(at, error.shape[1])
-    return _Compared(wrong, float(error.max()), float(ratio.flat[at]), (part.start + row, column))
+    index = part.start + row, column
+    return Compared(wrong, float(error.max()), float(ratio.flat[at]), index, float(c[index]))
 
 
 def _divide(error: Matrix, magnitude: Matrix) -> Matrix:

@@ -23,7 +23,7 @@ from gemmviz.cli.driving import ctrl_c, progress_bar
 from gemmviz.cluster.connection import connected
 from gemmviz.cluster.course import Course, Heard, Job
 from gemmviz.cluster.piece import Scheduler, Seat, free_seat
-from gemmviz.cluster.pieces import deadline_s, flops, joined, piece_document
+from gemmviz.cluster.pieces import deadline_s, flops, gathered, joined, piece_document, shares
 from gemmviz.cluster.remote_engine import RemoteEngine, look
 from gemmviz.cluster.sources import collected
 from gemmviz.engine.consent import Consent, Named, refused
@@ -49,7 +49,7 @@ from gemmviz.proving.jobs import Job as ProofJob
 def bench(
     args: argparse.Namespace, requests: Sequence[BenchRequest], kernels: Sequence[Kernel]
 ) -> tuple[Document, int]:
-    """Measure on a cluster: each size of a request is a piece.
+    """Measure on a cluster: the kernels of a request with the same types, at one size, are a piece.
 
     Parameters
     ----------
@@ -70,10 +70,14 @@ def bench(
     GemmvizError
         When the cluster cannot be used.
     """
-    pieces = [
-        BenchRequest(number, request.kernels, [size], request.protocol, language())
-        for number, (request, size) in enumerate((request, size) for request in requests for size in request.sizes)
+    types = {str(kernel.path): kernel.types for kernel in kernels}
+    sizes = [replace(request, sizes=[size]) for request in requests for size in request.sizes]
+    parts = [
+        part
+        for number, one in enumerate(sizes)
+        for part in shares(replace(one, run=number, language=language()), types)
     ]
+    pieces = [part.request for part in parts]
     head = results.document({}, None, Protocol.from_plain(pieces[0].protocol))
     found, cancelled = _served(args, pieces, kernels)
     documents = [piece_document(piece, heard) for piece, heard in zip(pieces, found, strict=True)]
@@ -81,7 +85,7 @@ def bench(
         if heard.why and not cancelled:
             print(f"gemmviz: {Problem(*piece.sizes[0])} is not complete: {heard.why}", file=sys.stderr)
     ended = 130 if cancelled else int(any(heard.why for heard in found))
-    return _with_head(head, results.merged(documents)), ended
+    return _with_head(head, gathered(parts, documents)), ended
 
 
 def tune(args: argparse.Namespace, request: TuneRequest, kernel: Kernel) -> Reply:

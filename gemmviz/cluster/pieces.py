@@ -1,7 +1,7 @@
 """Splits a request into pieces for the workers of a cluster, and joins their replies into one last reply."""
 
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 
 from gemmviz.bench import results
 from gemmviz.bench.document import Document
@@ -31,6 +31,56 @@ def split(request: Request) -> list[Request]:
     if isinstance(request, BenchRequest):
         return [replace(request, sizes=[size]) for size in request.sizes]
     return [request]
+
+
+@dataclass(frozen=True)
+class Share:
+    """A piece of a benchmark: the kernels that are compared with each other at one size.
+
+    Attributes
+    ----------
+    request
+        The piece.
+    places
+        The places of its kernels in the benchmark, from 0.
+    """
+
+    request: BenchRequest
+    places: list[int]
+
+
+def shares(request: BenchRequest, types: Mapping[str, object]) -> list[Share]:
+    """Return the pieces of a benchmark: for each size, the kernels with the same element types and their references.
+
+    Kernels of other types are not compared with them, so that another device may measure these at the same time.
+
+    Parameters
+    ----------
+    request
+        The benchmark.
+    types
+        `Kernel.types` by the path of a kernel.
+    """
+    groups: dict[object, list[int]] = {}
+    for place, entry in enumerate(request.kernels):
+        groups.setdefault(types.get(entry.get("path", "")), []).append(place)
+    return [
+        Share(replace(request, kernels=[request.kernels[place] for place in places], sizes=[size]), places)
+        for size in request.sizes
+        for places in groups.values()
+    ]
+
+
+def gathered(parts: Sequence[Share], documents: Sequence[Document]) -> Document:
+    """Combine the result files of `shares`: the rows of a size are in the order of the benchmark, its copies last."""
+    keyed = []
+    for part, content in zip(parts, documents, strict=True):
+        request = part.request
+        for number, row in enumerate(content["results"]):
+            copies = number >= len(part.places)
+            keyed.append(((request.run, copies, 0 if copies else part.places[number]), row))
+    keyed.sort(key=lambda one: one[0])
+    return results.merged(documents) | {"results": [row for _, row in keyed]}
 
 
 def deadline_s(piece: Request) -> float:

@@ -19,7 +19,7 @@ from gemmviz.backends.machine import cores, cpu_model
 from gemmviz.bench.document import Document
 from gemmviz.bench.row import MeasuredOn, Row
 from gemmviz.catalogue.errors import GemmvizError
-from gemmviz.cluster import sources
+from gemmviz.cluster import engines, sources
 from gemmviz.cluster.piece import Piece, Report, Seat
 from gemmviz.cluster.software import difference, software
 from gemmviz.cluster.wire import NotAMessage, pack, unpack
@@ -36,7 +36,6 @@ from gemmviz.engine.messages import (
     Sample,
     Tried,
 )
-from gemmviz.engine.supervisor import Engine
 from gemmviz.language import set_language, tr
 from gemmviz.sandbox import scratch
 
@@ -139,15 +138,12 @@ def _run(piece: Piece, request: Request, event: threading.Event, reporter: "_Rep
     try:
         request, consent = sources.restored(request, piece.sources, folder)
         with sources.include_folders(piece.sources, folder):
-            engine = Engine(consent)
             last: Reply | None = None
             checked: Checked | None = None
-            try:
+            with engines.of(piece, consent) as engine:
                 for last in engine.run(request, event):
                     last = reporter.sent(last)
                     checked = last if isinstance(last, Checked) else checked
-            finally:
-                engine.close()
         assert last is not None
         # A piece of a check is one launch, and its result is the report.
         return checked if checked and isinstance(last, Done) else last
