@@ -110,8 +110,7 @@ class _Labels:
         taken: Sequence[QRectF],
     ) -> None:
         self.painter, self.placed, self.recording, self.theme = painter, placed, recording, theme
-        self.font = font
-        self.metrics = QFontMetricsF(font)
+        self.font, self.metrics = font, QFontMetricsF(font)
         self.height = self.metrics.height()
         self.bold = QFont(font)
         self.bold.setBold(True)
