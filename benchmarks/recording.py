@@ -1,11 +1,12 @@
 """The cost of recording: time and memory for each kernel of the ladder, on one core and on all.
 
 Run it from the checkout: ``python benchmarks/recording.py [--as-written] [NAME...]``; as compiled is the default. Each
-rung is recorded at the size that comes up to 8 million accesses; one whose blocks wait for others cannot be counted
-block by block, and is recorded at 128 cubed. Each line is a process of its own and the best of three runs; it prints
-and does not judge. ``--quick`` only tries whether it works: small sizes, one run. Time on one core is CPU time, so that
-other work on the machine counts little; time on all cores is wall time, and wants an idle machine. The last lines are
-the largest recordings that are kept.
+rung is recorded at the size that comes up to 8 million accesses (``--most``); one whose blocks wait for others cannot
+be counted block by block: its size is doubled until one has too many. ``--table`` records every rung on one core with
+its usual parameters, at the size of its demo and at that size. Each line is a process of its own and the best of three
+runs; it prints and does not judge. ``--quick`` only tries whether it works: small sizes, one run. Time on one core is
+CPU time, so that other work on the machine counts little; time on all cores is wall time, and wants an idle machine.
+The last lines are the largest recordings that are kept.
 
 Columns: accesses; processes that shared the blocks; seconds (wall) inside the kernel, seconds of `recorder.run`, and of
 that with `columns.accesses`; million accesses per second of the latter, and beside the target; bytes of a row; peak
@@ -20,13 +21,15 @@ import sys
 import time
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parent.parent))
 
 TARGET_PER_S, MEMORY_TARGET_BYTES = 20e6, 2 << 30
 _ACCESSES, _QUICK_ACCESSES = 8_000_000, 20_000
 _FIRST_SIZE = 128
-_LARGE = (("matmul_kernel_naive", 292), ("gputiled", 272), ("hostmult0", 254), ("matmul_tc", 896))
+_LARGE = (("matmul_kernel_naive", 292), ("gputiled", 272), ("hostmult0", 254), ("matmul_tc", 896), ("stream_k", 512))
+_LARGE += (("mma_swizzle", 896), ("two_consumers", 1024), ("every_shape", 1024))
 _RUNS = 3
 
 
@@ -37,9 +40,19 @@ def cpu_s() -> float:
 
 
 def measure(
-    name: str, size: int | None, params: dict[str, int], workers: int, runs: int, as_written: bool, most: int
+    name: str, size: list[int] | None, params: dict[str, int], workers: int, runs: int, as_written: bool, most: int
 ) -> dict[str, object]:
-    """Record a kernel in this process and return its time and memory; by default, at the size of `most` accesses."""
+    """Record a kernel in this process and return its time and memory.
+
+    Parameters
+    ----------
+    name, params, as_written
+        The kernel, and how it is built.
+    size
+        M, N and K, or one number for all; by default the size of `most` accesses.
+    workers, runs
+        The processes that share the blocks, and how often it is recorded.
+    """
     from gemmviz.catalogue.errors import KernelTimeout
     from gemmviz.catalogue.ladder import find, ladder
     from gemmviz.catalogue.launch import launch, nearest_size
@@ -47,21 +60,33 @@ def measure(
     from gemmviz.catalogue.whole_numbers import inputs_for
     from gemmviz.simt import recorder
     from gemmviz.simt.build import build
+    from gemmviz.simt.faults import TooManyAccesses
     from gemmviz.simt.layout import MAX_ACCESSES
     from gemmviz.trace.recording import recording_cost
     from gemmviz.trace.recording.columns import accesses
 
     kernel = find(name, ladder())
-    problem = nearest_size(kernel, Problem.cube(size or _FIRST_SIZE), kernel.defaults | params)
-    if problem and not size:
-        with suppress(KernelTimeout):  # a block that waits for another one
-            problem = recording_cost.largest_size(launch(kernel, problem, params), most, as_written)
+    first = Problem(*size) if size and len(size) == 3 else Problem.cube(size[0] if size else _FIRST_SIZE)
+    problem = nearest_size(kernel, first, kernel.defaults | params)
     if problem is None:
         return {"skipped": "takes no size near this one"}
-    job = launch(kernel, problem, params)
-    library = build(job, as_written=as_written)
-    a, b = inputs_for(job)
-    a, b = stored(kernel, "A", a), stored(kernel, "B", b)
+
+    def prepared(at: Problem) -> tuple[Any, ...]:
+        job = launch(kernel, at, params)
+        a, b = inputs_for(job)
+        return build(job, as_written=as_written), job, stored(kernel, "A", a), stored(kernel, "B", b)
+
+    if not size:
+        try:
+            problem = recording_cost.largest_size(launch(kernel, problem, params), most, as_written) or problem
+        except KernelTimeout:  # a block that waits for another one
+            with suppress(TooManyAccesses):
+                while larger := nearest_size(kernel, Problem.cube(2 * problem.m), kernel.defaults | params):
+                    raw = recorder.run(*prepared(larger), deadline_s=120, capacity=4 * most, workers=workers)
+                    if len(raw.columns["site"]) > most:
+                        break
+                    problem = larger
+    library, job, a, b = prepared(problem)
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     best: dict[str, object] = {}
     clock = cpu_s if workers == 1 else time.perf_counter
@@ -83,7 +108,7 @@ def measure(
 
 
 def show(
-    name: str, size: int | None, params: dict[str, int], workers: int, runs: int, as_written: bool, most: int
+    name: str, size: list[int] | None, params: dict[str, int], workers: int, runs: int, as_written: bool, most: int
 ) -> bool:
     """Measure in a separate process, and print a line; return whether it succeeded."""
     request = json.dumps([name, size, params, workers, runs, as_written, most])
@@ -118,19 +143,30 @@ def main() -> int:
     parser.add_argument("names", nargs="*", metavar="NAME", help="rungs; all without any")
     parser.add_argument("--as-written", action="store_true", help="record every access that the text names")
     parser.add_argument("--quick", action="store_true", help="small sizes, one run, to see whether it works")
+    parser.add_argument(
+        "--table", action="store_true", help="every rung on one core, at its demo's size and a large one"
+    )
+    parser.add_argument(
+        "--most", type=lambda text: int(float(text)), default=_ACCESSES, help="accesses of a large size"
+    )
     parser.add_argument("--one", help=argparse.SUPPRESS)
     asked = parser.parse_args()
     if asked.one:
         print(json.dumps(measure(*json.loads(asked.one))))
         return 0
     names = [today(name) for name in asked.names]
-    runs, most = (1, _QUICK_ACCESSES) if asked.quick else (_RUNS, _ACCESSES)
-    todo: list[tuple[str, int | None, dict[str, int], int, int]] = []
+    runs, most = (1, _QUICK_ACCESSES) if asked.quick else (_RUNS, asked.most)
+    todo: list[tuple[str, list[int] | None, dict[str, int], int, int]] = []
     cores = len(os.sched_getaffinity(0))
     rungs = [k for k in ladder() if k.recordable and (not names or k.name in names)]
     print(f"{'kernel':40} {'M x N x K':>15} {'accesses':>9} {'on':>3} {'kernel':>7} {'run':>7} {'in all':>7} ", end="")
     print(f"{'M/s':>7} {'/ 20':>7} {'B each':>6} {'MiB':>7} {'/ 2 Gi':>6}")
     for kernel in rungs:
+        if asked.table:
+            if kernel.demo:
+                todo.append((kernel.name, list(kernel.demo.size), dict(kernel.demo.params), 1, runs))
+            todo.append((kernel.name, None, {}, 1, runs))
+            continue
         smallest = {name: min(offered) for name, offered in kernel.params.items()}
         for workers in dict.fromkeys((1, cores)):
             if workers > 1 and kernel.backend != "cuda":
@@ -140,7 +176,9 @@ def main() -> int:
             todo += [(kernel.name, None, params, workers, runs) for params in settings]
     for name, size in () if asked.quick else _LARGE:
         if not names or name in names:
-            todo += [(name, size, {}, workers, 1) for workers in dict.fromkeys((1, cores))]
+            todo += [
+                (name, [size], {}, workers, 1) for workers in (dict.fromkeys((1, cores)) if not asked.table else (1,))
+            ]
     good = [show(*one, asked.as_written, most) for one in todo]
     return 0 if all(good) else 1
 

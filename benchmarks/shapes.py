@@ -56,8 +56,8 @@ RUNGS = {
     "fp16-c16": ("every_shape_c16", "cublas_fp16_c16"),
     "bf16-c16": ("every_shape_bf16_c16", "cublas_bf16_c16"),
     "fp8-in-turns": ("fp8_in_turns", "cublas_fp8"),
-    # Without a schedule, as the others below: at their defaults.
     "tf32": ("tf32", "cublas_tf32_by_columns"),
+    # Without a schedule, as the others below: at their defaults.
     "tf32-by-rows": ("tf32_by_rows", "cublas_tf32"),
 }
 OTHERS = {

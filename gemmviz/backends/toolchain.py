@@ -152,6 +152,7 @@ def _started(
     return confined.compile_with([program, *command[1:]], ours | {"TMPDIR": str(folder)}, folder, access)
 
 
+_OWN_LINE_DIRECTIVE = re.compile(r"^[ \t]*#[ \t]*(?:line[ \t]+)?\d[^\n]*", re.MULTILINE)
 _FOLDER_FLAGS = re.compile("^(?:-I|-iquote|-idirafter)(?=/)")
 
 
@@ -167,6 +168,11 @@ def line_directive(path: Path) -> str:
     return f'#line 1 "{escaped}"'
 
 
+def without_line_directives(text: str) -> str:
+    """Return a text in which lines count as they stand in it: its own ``#line`` directives are empty lines."""
+    return _OWN_LINE_DIRECTIVE.sub("", text)
+
+
 def included(text: str, folder: Path) -> list[str]:
     """Return the texts of the files that `text`, in `folder`, includes, directly or indirectly."""
     return [body.decode("utf-8", "replace") for _, body in sorted(scratch.reached(text, folder))]
@@ -174,6 +180,8 @@ def included(text: str, folder: Path) -> list[str]:
 
 def with_own_headers(text: str, path: Path) -> str:
     """Return a CUDA source in which the includes of its own headers are replaced by their texts.
+
+    Lines have the numbers that they have in `text`, also where a generator left directives with other ones.
 
     Parameters
     ----------
@@ -198,7 +206,7 @@ def with_own_headers(text: str, path: Path) -> str:
         return HeaderPlaces(folders(), lambda: nearest_first(scratch.copied_folders(own), place))
 
     return with_headers(
-        text,
+        without_line_directives(text),
         place,
         lambda name, folder: scratch.own_header(name, folder, places()),
         scratch.text_of,

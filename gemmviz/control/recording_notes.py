@@ -18,17 +18,27 @@ def about(playable: Playable, session: Session) -> Message | None:
     kernel, lesson = session.choice.kernel, session.tour.lesson
     if lesson is not None and kernel.exhibit:
         return None  # the lesson explains it
-    noticed = explained(_noticed(playable, session), kernel)
-    if noticed is not None or lesson is not None:
-        return noticed
-    return _unseen(playable, session) or _another_size(session)
+    noticed = _noticed(playable, session)
+    if noticed is not None and kernel.exhibit and playable.recording.wrong:
+        # The stage counts the wrong elements, the findings explain them: a longer message would cover the timeline.
+        noticed = replace(noticed, text="")
+    found = explained(noticed, kernel)
+    if found is None and lesson is None:
+        found = _unseen(playable, session) or _another_size(session)
+    return replace(found, anew=partial(about, playable, session)) if found is not None else None
 
 
 def explained(message: Message | None, kernel: Kernel) -> Message | None:
     """Begin the message about an exhibit with the exhibit's purpose: its failure is intended."""
     if message is None or not kernel.exhibit:
         return message
-    return replace(message, text=f"{exhibit_text(kernel.exhibit)}\n{message.text}", kind="info", lasting=True)
+    text = f"{exhibit_text(kernel.exhibit)}\n{message.text}".rstrip()
+    return replace(message, text=text, kind="info", lasting=True)
+
+
+def purpose(exhibit: str) -> Message:
+    """Return the message about an exhibit that is chosen."""
+    return Message(exhibit_text(exhibit), "info", lasting=True, anew=partial(purpose, exhibit))
 
 
 def exhibit_text(exhibit: str) -> str:

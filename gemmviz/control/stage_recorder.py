@@ -10,7 +10,7 @@ from gemmviz.checking.report import Report
 from gemmviz.control import chosen_text
 from gemmviz.control.engines import Engines
 from gemmviz.control.failures import failure
-from gemmviz.control.recording_notes import about, exhibit_text, explained
+from gemmviz.control.recording_notes import about, explained, purpose
 from gemmviz.engine.launched import launched
 from gemmviz.engine.messages import Failed, Progress, RecordRequest, Reply
 from gemmviz.language import tr
@@ -78,7 +78,7 @@ class StageRecorder:
         # A lesson itself explains an exhibit, and needs the space.
         exhibit = session.choice.kernel.exhibit if session.tour.lesson is None else ""
         if session.choice.base is not self._base or not self._outlives_typing():
-            session.messages.tell(Message(exhibit_text(exhibit), "info", lasting=True) if exhibit else None)
+            session.messages.tell(purpose(exhibit) if exhibit else None)
         self._base = session.choice.base
         if session.choice.auto:
             self.pause.start()
@@ -104,17 +104,24 @@ class StageRecorder:
             session.playback.pause()
             session.cursor.show(None)
             return
+        if (unfit := self._unfit()) is not None:
+            session.messages.tell(unfit)
+            return
+        self._run, self._text = self._engines.next_run(), choice.kernel.text
+        session.progress.set("record", (tr("Recording {kernel}", kernel=choice.kernel.alias), None))
+        self._engines.recorder.submit(request_for(choice, self._run))
+
+    def _unfit(self) -> Message | None:
+        """Return the message about a size or a parameter that the chosen kernel does not take; None if all fits."""
+        choice = self.session.choice
         try:
             choice.launch()
         except GemmvizError as error:
             fix = nearest_size(choice.kernel, choice.problem, choice.params)
             use = Answer(tr("Use {size}", size=fix), lambda: choice.choose(problem=fix))
             answers = (use,) if fix and fix != choice.problem else ()
-            session.messages.tell(Message(str(error), "warning", answers=answers))
-            return
-        self._run, self._text = self._engines.next_run(), choice.kernel.text
-        session.progress.set("record", (tr("Recording {kernel}", kernel=choice.kernel.alias), None))
-        self._engines.recorder.submit(request_for(choice, self._run))
+            return Message(str(error), "warning", answers=answers, anew=self._unfit)
+        return None
 
     def _on_recorded(self, run: int, playable: Playable, report: Report | None) -> None:
         session = self.session

@@ -31,6 +31,7 @@ from gemmviz.engine.messages import (
     Request,
     TuneRequest,
 )
+from gemmviz.engine.patience import Patience
 from gemmviz.engine.setting import Setting
 from gemmviz.engine.wear import worn
 from gemmviz.language import language, tr
@@ -102,7 +103,8 @@ class EngineProcess:
         cancel
             Set it, from any thread, to end the run within half a second.
         limit
-            The longest time in seconds without a reply, until a `Progress` sets another limit; None: no limit.
+            The longest time in seconds without a reply, until a `Progress` sets another limit; None: no limit. It is
+            longer on a busy machine, see `gemmviz.engine.patience.Patience`.
 
         Raises
         ------
@@ -114,19 +116,19 @@ class EngineProcess:
         over = False
         try:
             self._submit(request)
-            heard = time.monotonic()
+            patience = Patience(lambda: self.pid, limit)
             give_up: float | None = None
             while not over:
                 reply = self._receive()
-                now = time.monotonic()
                 if reply is None:
                     if give_up is None and cancel.is_set():
                         give_up = self._ask_to_stop(request.run)
-                    elif give_up is not None and now > give_up:
+                    elif give_up is not None and time.monotonic() > give_up:
                         raise ProcessLost("cancelled", tr("cancelled"))
-                    elif limit is not None and now - heard > limit:
+                    elif patience.is_over():
                         text = tr(
-                            "still running after {time} s: an endless loop, or too large a size", time=f"{limit:g}"
+                            "still running after {time} s: an endless loop, or too large a size",
+                            time=f"{patience.given:g}",
                         )
                         raise ProcessLost("timeout", text)
                     continue
@@ -134,7 +136,7 @@ class EngineProcess:
                     continue
                 if isinstance(reply, Progress):
                     limit = reply.deadline_s
-                heard = now
+                patience.heard(limit)
                 over = isinstance(reply, FINAL)
                 if isinstance(reply, Failed) and reply.kind in ("crash", "timeout"):
                     self.kill()  # the process is ending by itself; the next request must not reach it

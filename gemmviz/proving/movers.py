@@ -2,7 +2,7 @@
 
 Compared with the counters of an H200: reads of ``cp.async`` are counted as global loads, but its writes are not counted
 as shared stores. Boxes of the copy engine (TMA) and reads of ``wgmma`` are in no counter of the LSU. ``ldmatrix`` is
-counted as a shared load.
+counted as a shared load. Stores to the shared memory of another block of the cluster are not counted as shared stores.
 """
 
 from collections.abc import Iterable
@@ -17,8 +17,8 @@ from gemmviz.trace.order.requests import changes
 from gemmviz.trace.recording.recording import Recording
 from gemmviz.trace.recording.tma_boxes import Boxes
 
-THREAD, COPY_READ, COPY_WRITE, BOX, PRODUCT = range(5)
-Kind = Literal["copies", "boxes loaded", "boxes stored", "products"]
+THREAD, COPY_READ, COPY_WRITE, BOX, PRODUCT, REMOTE = range(6)
+Kind = Literal["copies", "boxes loaded", "boxes stored", "products", "other blocks"]
 
 
 @dataclass(frozen=True)
@@ -29,7 +29,8 @@ class Unseen:
     ----------
     kind
         ``"copies"``: written to shared memory by ``cp.async``; ``"boxes loaded"`` and ``"boxes stored"``: moved by the
-        copy engine; ``"products"``: operands that ``wgmma`` reads from shared memory.
+        copy engine; ``"products"``: operands that ``wgmma`` reads from shared memory; ``"other blocks"``: accesses to
+        the shared memory of other blocks of the cluster.
     count
         The number of requested boxes; a box for several blocks counts once. 0 for the other kinds.
     bytes
@@ -52,6 +53,12 @@ class Unseen:
                     "wgmma reads {bytes} bytes of shared memory directly: they are not counted as shared loads",
                     bytes=moved,
                 )
+            case "other blocks":
+                return tr(
+                    "threads access {bytes} bytes in the shared memory of other blocks: not among the shared loads and "
+                    "stores",
+                    bytes=moved,
+                )
             case "boxes loaded":
                 return trn(
                     "the copy engine loads {count} box, {bytes} bytes: not among the global loads and shared stores",
@@ -69,9 +76,10 @@ class Unseen:
 
 
 def movers(recording: Recording) -> npt.NDArray[np.uint8]:
-    """Return the unit that moves each access: `THREAD`, `COPY_READ`, `COPY_WRITE`, `BOX` or `PRODUCT`."""
+    """Return the unit that moves each access: a constant of this module."""
     log, boxes = recording.accesses, recording.boxes
-    of_site = np.array([PRODUCT if site.product else THREAD for site in recording.sites] or [THREAD], np.uint8)
+    kinds = [PRODUCT if site.product else REMOTE if site.remote else THREAD for site in recording.sites]
+    of_site = np.array(kinds or [THREAD], np.uint8)
     write, read, _ = log.copies.T  # including the pieces of boxes
     of_site[log.site[write]] = COPY_WRITE
     of_site[log.site[read[read >= 0]]] = COPY_READ
@@ -96,6 +104,7 @@ def unseen(recording: Recording, who: npt.NDArray[np.uint8]) -> tuple[Unseen, ..
         Unseen("boxes stored", _asked_for(boxes, boxes.store > 0), total(box & ~shared)),
         Unseen("copies", 0, total(who == COPY_WRITE)),
         Unseen("products", 0, total(who == PRODUCT)),
+        Unseen("other blocks", 0, total(who == REMOTE)),
     )
     return tuple(one for one in found if one.count or one.bytes)
 

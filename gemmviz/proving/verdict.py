@@ -24,8 +24,8 @@ _BRANCHES = 2.0
 _MOST_TRIED = 100_000
 # Figures without a counter: the instructions with these operations are counted in the machine code.
 BY_INSTRUCTION = {
-    "boxes loaded": ("UTMALDG",),
-    "boxes stored": ("UTMASTG", "UTMAREDG"),
+    "boxes loaded": ("UTMALDG", "UBLKCP.S.G"),
+    "boxes stored": ("UTMASTG", "UTMAREDG", "UBLKCP.G.S", "UBLKRED.G.S"),
     "wgmma wavefronts": ("HGMMA", "QGMMA"),
 }
 # The counters of each memory space, for loads and for stores.

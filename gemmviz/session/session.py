@@ -101,6 +101,7 @@ class Session:
         self.side_by_side = SideBySide(self.comparison, self.staged, self.second, follower, slower)
         self.overtime = Overtime(self.comparison, self.staged, self.second, self.playback, follower)
         self.predict = Predict()
+        self._asked_from: int | None = None  # the stop at which the questions began
         self.asking = Asking(self.predict, self.cursor, self.playback, self.inspection, self.preferences, self.lens)
         self.reopening = Reopening(self)
         self.demonstration = Demonstration(self.staged, self.playback, self.tour, self.guide)
@@ -115,6 +116,7 @@ class Session:
         choice.chosen.connect(self.lens.follow)
         choice.chosen.connect(self.machine_code.refresh)
         choice.bench_chosen.connect(self.machine_code.refresh)
+        self.preferences.spoken.connect(self.messages.translate)
         self.permission.failed.connect(lambda why: self.messages.tell(Message(why, "warning", lasting=True)))
 
     def _wire(self) -> None:
@@ -129,6 +131,16 @@ class Session:
         self.tour.moved.connect(self._note_lesson)
         # A lens would show the answer.
         self.predict.changed.connect(lambda: self.lens.cover(self.predict.on and not self.predict.revealed))
+
+        self.predict.toggled.connect(self._on_predict)
+
+    def _on_predict(self) -> None:
+        """After questions that began at a stop of a tour, go back to it: its sentence is about that step."""
+        tour = self.tour
+        if self.predict.on:
+            self._asked_from = tour.at if tour.stop is not None and tour.stop.step == self.cursor.step else None
+        elif self._asked_from is not None and self._asked_from == tour.at:
+            self.guide.go(self._asked_from)
 
     def _note_lesson(self) -> None:
         """Keep that a lesson has reached its last stop."""

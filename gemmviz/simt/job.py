@@ -112,7 +112,7 @@ class Job:
         tma_boxes.begin(self._code, MAX_ACCESSES)
         self._code.gv_record(ctypes.byref(run))
         async_copies.copies_of_run(self._code, [])
-        found = tma_boxes.boxes_of_run(self._code, self._anchor).boxes
+        found = tma_boxes.boxes_of_run(self._code, self._anchor, self.launch).boxes
         if run.status == Status.AGAIN:
             raise Again
         run.first_block, run.end_block, run.count_only = first, end, 0
@@ -189,7 +189,7 @@ class Job:
         tma_boxes.begin(self._code, self.run.capacity)
         self._code.gv_record(ctypes.byref(self.run))
         arrived = async_copies.copies_of_run(self._code, self.run.site_pc[: self.run.sites])
-        tma = tma_boxes.boxes_of_run(self._code, self._anchor, self.place)
+        tma = tma_boxes.boxes_of_run(self._code, self._anchor, self.launch, self.place)
         if self.run.status == Status.AGAIN:
             raise Again
         self.info = replace(self.info, shared=[*self.info.shared, *packed_panels.panels_of_run(self._code)])

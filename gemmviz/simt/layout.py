@@ -14,6 +14,8 @@ MAX_ARRAYS, MAX_SITES, MAX_NOTES, PANEL_NAME, PTX_NAME = 32, 4096, 32, 32, 104
 WARP, WARPGROUP = 32, 128  # threads
 NEVER = 65535  # the arrival phase of a box that never arrived
 PIECE_BYTES = 16  # the bytes of a box that are copied at once
+NO_BOX = 1  # the swizzle of adjacent bytes that are no box
+NO_MATRIX = 3  # the matrix of bytes that are in no matrix
 
 # One column per field of an access, in the order of `RecorderRun`.
 COLUMNS: list[tuple[str, Any]] = [
@@ -92,6 +94,7 @@ class SiteKind(IntEnum):
     PLAIN = 0
     ATOMIC = 1
     PRODUCT = 2
+    REMOTE = 3
 
 
 class EventKind(IntEnum):
@@ -259,7 +262,13 @@ class _Line(ct.Structure):
 def described() -> dict[str, int]:
     """Return the description of the Python side: sizes and offsets in bytes, and numbers, by their names in C."""
     lines = {"GV_MAX_ARRAYS": MAX_ARRAYS, "GV_MAX_SITES": MAX_SITES, "GV_MAX_NOTES": MAX_NOTES}
-    lines |= {"GV_NEVER": NEVER, "GV_PIECE_BYTES": PIECE_BYTES, "GV_PANEL_NAME": PANEL_NAME}
+    lines |= {
+        "GV_NEVER": NEVER,
+        "GV_PIECE_BYTES": PIECE_BYTES,
+        "GV_NO_BOX": NO_BOX,
+        "GV_NO_MATRIX": NO_MATRIX,
+        "GV_PANEL_NAME": PANEL_NAME,
+    }
     lines |= {"GV_PTX_NAME": PTX_NAME}
     lines |= {"GV_WARP": WARP, "GV_WARPGROUP": WARPGROUP}
     numbers: dict[str, type[IntEnum]]

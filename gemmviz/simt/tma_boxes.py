@@ -12,6 +12,7 @@ from gemmviz.catalogue.errors import ConstraintError
 from gemmviz.catalogue.launch import Launch
 from gemmviz.catalogue.matrices import MATRICES
 from gemmviz.language import tr
+from gemmviz.simt.bulk_copies import boxes_of_rows
 from gemmviz.simt.layout import BOX, EVENT, PIECE_BYTES, TENSOR_MAP
 from gemmviz.simt.shared_array import SharedArray
 
@@ -49,7 +50,9 @@ def begin(code: ctypes.CDLL, capacity: int) -> None:
         raise ConstraintError(tr("not enough memory to record {count} accesses", count=f"{capacity:,}"))
 
 
-def boxes_of_run(code: ctypes.CDLL, anchor: int, place: Callable[[int], tuple[int, int]] | None = None) -> TmaReport:
+def boxes_of_run(
+    code: ctypes.CDLL, anchor: int, launch: Launch, place: Callable[[int], tuple[int, int]] | None = None
+) -> TmaReport:
     """Return the report since `begin`, and free its memory.
 
     Parameters
@@ -58,6 +61,8 @@ def boxes_of_run(code: ctypes.CDLL, anchor: int, place: Callable[[int], tuple[in
         The recorder.
     anchor
         The address from which offsets in shared memory are counted.
+    launch
+        The launch with the sizes of the matrices.
     place
         Returns the source line of an instruction's address; without it, ``line`` is 0.
     """
@@ -67,6 +72,8 @@ def boxes_of_run(code: ctypes.CDLL, anchor: int, place: Callable[[int], tuple[in
     )
     code.gv_boxes_end()
     code.gv_events_end()
+    itemsizes = [np.dtype(launch.kernel.dtype_of(matrix)).itemsize for matrix in MATRICES]
+    boxes = boxes_of_rows(boxes, [_stored_shape(launch, matrix)[1] for matrix in MATRICES], itemsizes)
     # The records of each block are in order, because one process ran it.
     return TmaReport(*(log[np.argsort(log["block"], kind="stable")] for log in (boxes, events)))
 
@@ -166,6 +173,12 @@ def barrier_name(arrays: Sequence[SharedArray], offset: int) -> str:
     return f"+{offset}"
 
 
+def _stored_shape(launch: Launch, matrix: str) -> tuple[int, int]:
+    """Return the rows and columns of a matrix as it is stored."""
+    rows, columns = launch.problem.shape(matrix)
+    return (columns, rows) if matrix in launch.kernel.column_major else (rows, columns)
+
+
 def described(launch: Launch, matrix: str, arrays: Sequence[Any]) -> npt.NDArray[np.uint8]:
     """Return the tensor map of a matrix in the recorder's form (`layout.TENSOR_MAP`).
 
@@ -179,9 +192,7 @@ def described(launch: Launch, matrix: str, arrays: Sequence[Any]) -> npt.NDArray
         A, B and C, each with its ``address`` and ``view``.
     """
     box, which = launch.maps[matrix], MATRICES.index(matrix)
-    rows, columns = launch.problem.shape(matrix)
-    if matrix in launch.kernel.column_major:
-        rows, columns = columns, rows
+    rows, columns = _stored_shape(launch, matrix)
     filled = np.zeros(1, TENSOR_MAP)
     itemsize = arrays[which].view.itemsize
     filled[0] = (arrays[which].address, which, itemsize, rows, columns, box.rows, box.columns, box.swizzle)

@@ -15,13 +15,13 @@ from gemmviz.catalogue.errors import GemmvizError
 from gemmviz.language import tr
 from gemmviz.trace.cost.traffic import Traffic
 from gemmviz.trace.order.timeline import Timeline
+from gemmviz.trace.parts import ROWS_AT_ONCE
 from gemmviz.trace.recording.accesses import further_words
 from gemmviz.trace.recording.recording import WARP, WARPGROUP, Recording
 
 _MOST_THREADS = 1024  # per block: CUDA C++ Programming Guide, "Technical Specifications per Compute Capability"
 _MOST_BLOCKS = 1 << 40
 _MOST_CELLS = 1 << 36
-_PART = 1 << 20
 _SPACES = ("global", "shared")
 _DTYPES = "biuf"
 
@@ -124,8 +124,8 @@ def _has_each_once(order: npt.NDArray[Any]) -> bool:
     In parts: the window's thread need not wait until all rows of a large recording are looked at.
     """
     seen = np.zeros(len(order), bool)
-    for begin in range(0, len(order), _PART):
-        seen[order[begin : begin + _PART]] = True
+    for begin in range(0, len(order), ROWS_AT_ONCE):
+        seen[order[begin : begin + ROWS_AT_ONCE]] = True
     return bool(seen.all())
 
 

@@ -1,10 +1,31 @@
 // ---gemmviz
-// version    = 2
+// version    = 3
 // title      = "TF32"
 // idea       = "A and B are floats, and the tensor cores use the upper 19 of their 32 bits: half the products of half precision in the same time. wgmma takes such operands along K only, so B lies by columns."
-// entry      = "tf32<BM, BN, STAGES, GROUP, CLUSTER>"
+// entry      = "tf32<BM, BN, STAGES, GROUP, CLUSTER, SPLIT>"
 // args       = ["A.map", "B.map", "C.map", "M", "N", "K"]
-// params     = { BM = [128, 192], BN = [256, 192, 128, 96, 64], STAGES = [4, 6, 8, 3, 2], GROUP = [8, 4], BLOCKS = [132, 4, 2], CLUSTER = [2, 1] }
+// params     = { BM = [128, 192], BN = [256, 192, 128, 96, 64], STAGES = [4, 6, 8, 3, 2], GROUP = [8, 4], BLOCKS = [132, 4, 2], CLUSTER = [2, 1], SPLIT = [1, 2, 4, 8] }
+// schedule.sets  = [
+//   { BM = 128, BN = 256, STAGES = 4, CLUSTER = 2 }, { BM = 128, BN = 256, STAGES = 4, CLUSTER = 1 },
+//   { BM = 128, BN = 192, STAGES = 4, CLUSTER = 2 }, { BM = 128, BN = 192, STAGES = 4, CLUSTER = 1 },
+//   { BM = 128, BN = 128, STAGES = 6, CLUSTER = 2 }, { BM = 128, BN = 128, STAGES = 6, CLUSTER = 1 },
+//   { BM = 128, BN = 96, STAGES = 6, CLUSTER = 2 }, { BM = 128, BN = 96, STAGES = 6, CLUSTER = 1 },
+//   { BM = 128, BN = 64, STAGES = 8, CLUSTER = 2 }, { BM = 128, BN = 64, STAGES = 8, CLUSTER = 1 },
+//   { BM = 192, BN = 192, STAGES = 3, CLUSTER = 2 }, { BM = 192, BN = 192, STAGES = 3, CLUSTER = 1 },
+//   { BM = 192, BN = 128, STAGES = 4, CLUSTER = 2 }, { BM = 192, BN = 128, STAGES = 4, CLUSTER = 1 },
+//   { BM = 192, BN = 96, STAGES = 4, CLUSTER = 2 }, { BM = 192, BN = 96, STAGES = 4, CLUSTER = 1 }
+// ]
+// schedule.each  = { SPLIT = [1, 2, 4, 8], BLOCKS = ["SMS - SMS % CLUSTER"] }
+// schedule.tile  = ["BM", "BN"]
+// schedule.tiles = "tiles * SPLIT"
+// schedule.names.tiles  = "ceil(M / (BM * CLUSTER)) * CLUSTER * ceil(N / BN)"
+// schedule.names.busy   = "min(1, tiles * SPLIT / SMS)"
+// schedule.names.shared = "tiles > SMS and tiles % SMS > 0 and 4 * (tiles % SMS) <= 3 * SMS"
+// schedule.names.rounds = "shared * tiles / SMS + (not shared) * ceil(tiles * SPLIT / SMS)"
+// schedule.names.step   = "max(BM * BN / 32, (BM + BN / CLUSTER) * 128 / 44 * (3 + busy) / 4) + 45"
+// schedule.names.few    = "M <= 64 and (BN < 192 or CLUSTER > 1)"
+// schedule.names.meet   = "shared * 4000 + (SPLIT > 1) * SPLIT * BM * BN / 4"
+// schedule.cost  = "max(rounds * ceil(ceil(K / 32) / SPLIT) * step + BM * BN / 8, (M + N) * K / 350 / min(1, busy * 5 / 4) * (1 + few / 5)) + meet + CLUSTER * 2000"
 // demo       = { size = [128, 128, 192], params = { BN = 64, STAGES = 2, BLOCKS = 2, CLUSTER = 1 }, block = [1, 0], stop = { line = "multiply<BN>(sum", array = "Bs" }, lens = "pipeline" }
 // dtype      = "float32"
 // accumulate = "float32"
@@ -15,18 +36,20 @@
 // maps.B     = { box = ["BN / CLUSTER", 32], swizzle = 128 }
 // maps.C     = { box = [64, 32], swizzle = 128 }
 // block      = ["128 + 2 * BM"]
-// grid       = ["min(BLOCKS, ceil(M / (BM * CLUSTER)) * ceil(N / BN) * CLUSTER)"]
+// grid       = ["min(BLOCKS, ceil(M / (BM * CLUSTER)) * ceil(N / BN) * CLUSTER * SPLIT)"]
 // cluster    = ["CLUSTER"]
 // shared     = "STAGES * (BM + BN) * 128 + BM * 256"
 // requires   = [
 //   "N % 4 == 0", "K % 4 == 0", "BM == 128 or BM == 192 and BN <= 192",
 //   "BN == 64 or BN == 96 or BN == 128 or BN == 192 or BN == 256", "STAGES >= 2", "GROUP >= 1",
 //   "CLUSTER == 1 or CLUSTER == 2", "BLOCKS >= 1", "BLOCKS <= 264", "BLOCKS % CLUSTER == 0",
+//   "SPLIT >= 1", "SPLIT <= 16", "SPLIT == 1 or SPLIT <= ceil(K / 32)",
+//   "SPLIT == 1 or ceil(M / (BM * CLUSTER)) * ceil(N / BN) * CLUSTER * SPLIT <= BLOCKS",
 //   "STAGES * (BM + BN) * 128 + BM * 256 <= 231424"
 // ]
 // ---
 // New here: the instruction, and B's tile, whose rows are columns of B. ring is that of rung 62; share, the flags and store
-// are those of rung 67.
+// are those of rung 67. Where a tile has parts, as in rung 68a, each block adds its sums to C when the one before it has.
 #include <gemmviz/cluster_parts.h>
 #include <gemmviz/ptx.h>
 #include <gemmviz/stream_k.h>
@@ -57,7 +80,7 @@ template <int BM, int BN, int STAGES> struct tiles {
     float c[BM / 64][2][64][32];
 };
 
-template <int BM, int BN, int STAGES, int GROUP, int CLUSTER>
+template <int BM, int BN, int STAGES, int GROUP, int CLUSTER, int SPLIT>
 __global__ void __cluster_dims__(CLUSTER, 1, 1) __launch_bounds__(128 + 2 * BM, 1)
 tf32(const __grid_constant__ tensor_map A, const __grid_constant__ tensor_map B, const __grid_constant__ tensor_map C, int M,
      int N, int K)
@@ -70,7 +93,7 @@ tf32(const __grid_constant__ tensor_map A, const __grid_constant__ tensor_map B,
     // A cluster computes CLUSTER tiles, one below the other, each block the one of its rank.
     int down = (M + BM * CLUSTER - 1) / (BM * CLUSTER), rank = cluster_rank(), across = (N + BN - 1) / BN;
     begin(full, empty, BM / 64 * CLUSTER, A, B, C);
-    share<GROUP> work(down, across, (K + 31) / 32, blockIdx.x / CLUSTER, gridDim.x / CLUSTER);
+    share<GROUP, SPLIT> work(down, across, (K + 31) / 32, blockIdx.x / CLUSTER, gridDim.x / CLUSTER);
     piece p;
     bool any = work.next(p);
     cluster_begin();
@@ -80,7 +103,7 @@ tf32(const __grid_constant__ tensor_map A, const __grid_constant__ tensor_map B,
         registers_down<BM == 128 ? 40 : 32>();
         if (threadIdx.x == 0) {
             for (; any; any = work.next(p))
-                for (int t = p.from * 32; t < p.to * 32; t += 32, at.next()) {
+                for (int t = p.from * 32; t < p.to * 32; t += SPLIT * 32, at.next()) {
                     barrier_wait(empty[at.stage], at.parity ^ 1);
                     barrier_arrive_expect(full[at.stage], sizeof(tile.a[0]) + sizeof(tile.b[0]));
                     tma_load(tile.a[at.stage], A, t, (p.row * CLUSTER + rank) * BM, full[at.stage]);
@@ -101,7 +124,7 @@ tf32(const __grid_constant__ tensor_map A, const __grid_constant__ tensor_map B,
         ring<STAGES> before;
         returned_stages<CLUSTER, STAGES> give_back = {empty, before};
         for (; any; any = work.next(p)) {
-            for (int t = p.from; t < p.to; t++, at.next()) {
+            for (int t = p.from; t < p.to; t += SPLIT, at.next()) {
                 barrier_wait(full[at.stage], at.parity);
                 wgmma_begin();
                 #pragma unroll
@@ -121,7 +144,7 @@ tf32(const __grid_constant__ tensor_map A, const __grid_constant__ tensor_map B,
             if (sends && p.from > 0)
                 wait_for_first_part<CLUSTER>(group);
             store<BN>(C, (p.row * CLUSTER + rank) * BM + group * 64, p.col * BN, sum, tile.c[group], p.from > 0);
-            to_tell = p.to < work.steps;
+            to_tell = SPLIT > 1 ? p.from < SPLIT - 1 : p.to < work.steps;
         }
         if (sends && to_tell)
             tell(group);

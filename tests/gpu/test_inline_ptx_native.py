@@ -7,6 +7,8 @@ import pytest
 from ptx_hopper_kernels import BARRIERS, WARPGROUPS
 from ptx_kernels import PRODUCTS, QUADS, WORDS, PtxKernel, product
 from ptx_memory_kernels import MEMORY
+from ptx_narrow_kernels import NARROW, SPARSE
+from ptx_wmma_kernels import WMMA
 
 from gemmviz.backends.cuda import CudaBackend
 from gemmviz.backends.driver import driver
@@ -20,7 +22,17 @@ pytestmark = pytest.mark.gpu
 # CUDA does not document names of operands, which the recorder takes as GCC does.
 KERNELS = [
     kernel
-    for kernel in (*(product(*given) for given in PRODUCTS), *QUADS, *WORDS, *MEMORY, *WARPGROUPS, *BARRIERS)
+    for kernel in (
+        *(product(*given) for given in PRODUCTS),
+        *QUADS,
+        *WORDS,
+        *MEMORY,
+        *WMMA,
+        *NARROW,
+        *SPARSE,
+        *WARPGROUPS,
+        *BARRIERS,
+    )
     if kernel.name != "word_named"
 ]
 GEMMS = Path(__file__).parents[1] / "unit/inline_ptx"
@@ -54,7 +66,19 @@ def test_an_instruction_gives_on_the_gpu_what_it_gives_in_a_recording(kernel: Pt
 
 
 @pytest.mark.parametrize(
-    ("name", "size"), [("hgemm_macros", (64, 96, 160)), ("sgemm_header", (24, 16, 40))], ids=lambda given: str(given)
+    ("name", "size"),
+    [
+        ("hgemm_macros", (64, 96, 160)),
+        ("sgemm_header", (24, 16, 40)),
+        ("bulk_rows", (32, 64, 96)),
+        ("bulk_rows", (16, 32, 64)),
+    ],
+    ids=lambda given: str(given),
 )
 def test_a_gemm_with_inline_ptx_gives_the_same(name: str, size: tuple[int, int, int]) -> None:
     same(launch(load(GEMMS / f"{name}.cu"), Problem(*size)))
+
+
+@pytest.mark.parametrize("kind", range(4))
+def test_blocks_of_a_cluster_exchange_the_same(kind: int) -> None:
+    same(launch(load(GEMMS / "cluster_halves.cu"), Problem(32, 64, 96), {"KIND": kind}))

@@ -97,7 +97,7 @@ def test_wrong_elements_of_c_are_tinted_at_every_zoom_and_right_ones_are_not(qap
     image, wrong = painted(shown, Moment(step)), shown.wrong_from <= step
     assert wrong.any() and not wrong.all()
     panel = StagePainter(shown, THEME, QFont()).panels(QRectF(0, 0, 900, 700), Moment().view)[2]
-    red, amber = (np.array(rgb(colour)) for colour in (THEME.bad, THEME.write))
+    red, amber = (np.array(rgb(colour)) for colour in (THEME.bad, THEME.amber))
     # Away from the chosen warp, and from the edges of the blocks.
     inner = [(row, column) for row in range(side // 2, side) for column in range(side)]
     inner = [(row, column) for row, column in inner if row % 4 in (1, 2) and column % 4 in (1, 2)]

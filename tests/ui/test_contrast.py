@@ -32,7 +32,7 @@ def test_text_is_readable_on_selected_and_pressed_parts(theme):
 @THEME
 def test_graphics_stand_out(theme):
     background = rgb(theme.background)
-    for colour in (*theme.curves, theme.outline, theme.selection, theme.read, theme.write):
+    for colour in (*theme.curves, theme.outline, theme.selection, theme.read, theme.write, theme.amber):
         assert contrast(rgb(colour), background) >= SEEN, colour
     assert contrast(rgb(theme.outline), rgb(theme.panel)) >= SEEN
 

@@ -144,7 +144,7 @@ def test_a_click_on_a_lane_chooses_it(inspector, qtbot):
     qtbot.mouseClick(view, Qt.MouseButton.LeftButton, pos=grid.box(7, 2, 10).center().toPoint())
     assert session.inspection.lane == 7
     inspector.show_panel("thread")
-    assert "lane 7" in inspector.by_thread.head.text()
+    assert "thread (7, 0), warp 0" in inspector.by_thread.head.text() and inspector.by_thread.lane.value() == 7
     inspector.by_thread.lane.setValue(3)
     assert session.inspection.lane == 3
 

@@ -17,6 +17,7 @@ from gemmviz.ui.look.theme import THEMES
 from gemmviz.ui.stage.kept_picture import KeptPicture
 from gemmviz.ui.stage.painter import Moment, StagePainter
 from gemmviz.ui.stage.scene import Panel
+from gemmviz.ui.stage.spare_pictures import SparePictures
 from gemmviz.ui.stage.text_layer import Content, TextLayer
 
 RECT = QRectF(0, 0, 1000, 700)
@@ -59,6 +60,18 @@ def test_a_kept_picture_is_the_same_to_the_byte(name, qapp):
     for at, fraction in ((step, 0.3), *((step, f) for f in FRAMES), (step + 1, 0.5), (step, 0.5)):
         assert picture(stage, at, fraction) == picture(painter_of(name), at, fraction)
     assert picture(stage, step, 0.0, motion="none") == picture(painter_of(name), step, 0.0, motion="none")
+
+
+def test_the_next_recording_is_painted_over_the_pictures_of_the_last_one(qapp):
+    stage, spare = painter_of("gputiled"), SparePictures()
+    picture(stage, 9, 0.5)
+    spare.take_from(stage)
+    own = picture(stage, 9, 0.5)  # a painter that goes on gets new pictures
+    lent = spare._labels, spare._still
+    following = spare.given_to(painter_of("CC"))
+    assert picture(following, 12, 0.5) == picture(painter_of("CC"), 12, 0.5)
+    assert following.labels.let_go() is lent[0] and following.still.let_go() is lent[1]
+    assert own == picture(painter_of("gputiled"), 9, 0.5)
 
 
 @pytest.mark.sweep("async_pipeline")

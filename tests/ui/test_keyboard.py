@@ -340,6 +340,18 @@ def test_each_key_calls_its_action_with_a_visible_effect(called, asked, window, 
     assert without_effect(window, qtbot, called, asked, window.actions_table) == ""
 
 
+def test_escape_closes_the_question_before_it_cancels_anything(window, qtbot, monkeypatch):
+    predict, cancelled = window.session.predict, []
+    monkeypatch.setattr(window.controller.engines, "cancel", lambda: cancelled.append(1))
+    for key in (Qt.Key.Key_P, Qt.Key.Key_1, Qt.Key.Key_Return):
+        qtbot.keyClick(window, key)
+    assert predict.revealed
+    qtbot.keyClick(window, Qt.Key.Key_Escape)
+    assert not predict.on and not window.predict.isVisible() and not cancelled
+    qtbot.keyClick(window, Qt.Key.Key_Escape)
+    assert cancelled
+
+
 def test_keys_answer_and_close_a_message(window, qtbot):
     answered = []
     session, alt = window.session, Qt.KeyboardModifier.AltModifier

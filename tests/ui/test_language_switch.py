@@ -301,6 +301,29 @@ def test_a_message_stays_and_its_answers_work(windows, qtbot):
     speak(windows, qtbot, "ko")
     bar = windows.window.message_bar
     assert bar.isVisible() and "TS <= 32" in bar.text.text()
+    english = session.messages.current.text
+    speak(windows, qtbot, "es")
+    assert windows.window.message_bar.text.text() != english and "TS <= 32" in session.messages.current.text
+
+
+def test_a_note_of_a_lesson_is_told_again_in_another_language(windows, qtbot):
+    session = windows.session
+    library = next(kernel for kernel in session.choice.kernels if not kernel.recordable)
+    session.guide.start_rung(library.name)
+    english = session.messages.current.text
+    speak(windows, qtbot, "es")
+    assert session.messages.current.text != english and library.alias in session.messages.current.text
+
+
+def test_the_purpose_of_an_exhibit_is_told_again_in_another_language(windows, qtbot):
+    session = windows.session
+    session.choice.auto = False
+    session.choice.choose_kernel(next(kernel for kernel in session.choice.kernels if kernel.exhibit))
+    english = session.messages.current.text
+    speak(windows, qtbot, "es")
+    assert session.messages.current.text != english and session.messages.current.text.startswith("Kernel de exhibición")
+    speak(windows, qtbot, "en")
+    assert session.messages.current.text == english
 
 
 def test_several_changes_of_the_language_leak_nothing(windows, qtbot):

@@ -13,6 +13,7 @@ from PySide6.QtCore import QSize, Qt
 from PySide6.QtWidgets import QApplication
 
 from gemmviz.bench import store
+from gemmviz.catalogue.ladder import ladder
 
 pytestmark = pytest.mark.new_window  # nearly all of these tests change what cannot be put back
 
@@ -115,6 +116,19 @@ def test_an_exhibit_is_explained_when_it_is_chosen_and_after_it_ran(window, qtbo
     assert exhibit.exhibit in tip
     wait_recorded(window, qtbot)
     assert window.message_bar.text.text().startswith("Exhibit: ") and session.messages.current.kind == "info"
+
+
+@pytest.mark.sweep("mm_no_bounds")
+@pytest.mark.parametrize("name", [kernel.name for kernel in ladder() if kernel.exhibit and kernel.demo.stop])
+def test_the_message_about_an_exhibit_leaves_the_timeline_free(window, qtbot, name):
+    window.resize(1280, 800)
+    window.session.choice.choose_kernel(rung(window.session, name))
+    wait_recorded(window, qtbot)
+    bar = window.message_bar
+    qtbot.waitUntil(lambda: window.width() == 1280 and bar.isVisible(), timeout=5000)
+    qtbot.wait(100)
+    edge = window.transport.mapTo(window, window.transport.rect().bottomLeft()).y()
+    assert bar.mapTo(window, bar.rect().topLeft()).y() >= edge - 8
 
 
 def test_an_exhibit_that_does_not_compile_is_explained_too(window, qtbot):

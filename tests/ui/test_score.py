@@ -96,7 +96,7 @@ def test_every_step_is_in_the_lane_of_its_kind(score, theme):
 
 def test_a_lane_of_uses_is_blue_and_writes_are_amber(score):
     theme = THEMES["dark"]
-    assert colour(theme, USE) == rgb(theme.read) and colour(theme, STORE) == rgb(theme.write)
+    assert colour(theme, USE) == rgb(theme.read) and colour(theme, STORE) == rgb(theme.amber)
     assert len({colour(theme, kind) for kind in (COPY, USE, STORE)}) == 3
 
 

@@ -209,7 +209,7 @@ def test_values_are_readable_on_every_colour_of_a_cell():
         dimmed = [background + (base - background) * share for share in (DIMMED, DIMMED_SUMS)]
         base = np.vstack([base, *dimmed])
         shades = [base]
-        for over, share in product((theme.read, theme.write), (SECTOR_TINT, *np.linspace(0.02, 0.92, 31))):
+        for over, share in product((theme.read, theme.amber), (SECTOR_TINT, *np.linspace(0.02, 0.92, 31))):
             shades.append(base * (1 - share) + np.array(rgb(over)) * share)
         colours = np.rint(np.vstack(shades)).astype(np.uint8)
         inks = np.where(dark_on(colours[None])[0], theme.ink_dark, theme.ink_light)

@@ -214,7 +214,7 @@ def test_each_cell_is_painted_as_recorded(qapp, name, theme):
             continue
         hit += 1
         share, write = raw.flash(array, element, step, block)
-        over = rgb(theme.write if write else theme.read)
+        over = rgb(theme.amber if write else theme.read)
         if array == 2:
             check_c(raw, theme, moment, colour, share, over)
             continue
@@ -252,7 +252,7 @@ def check_c(raw, theme, moment, colour, share, over):
     sector = raw.in_sector(array, element, step, block, warp)
     if sector:
         now_written = bool(raw.write[(raw.step == step) & (raw.array == 2)].any())
-        tint = np.array(rgb(theme.write if now_written else theme.read))
+        tint = np.array(rgb(theme.amber if now_written else theme.read))
         under_flash = (under_flash - tint * 0.3) / 0.7
     background = np.array(rgb(theme.background), float)
     full = background + (under_flash - background) / state

@@ -189,7 +189,7 @@ def test_the_legend_shows_which_warpgroups_own_sums(qapp):
 
 
 def test_the_legend_explains_the_marks_of_barriers_where_there_are_any(qapp):
-    shown = "barrier: its phase; dots: arrivals"
+    shown = "barrier: its phase; dots: arrivals; −: bytes missing"
     painter, moment = StagePainter(two_groups(), DARK, QFont()), Moment(0)
     plan = painter.plan(RECT, View())
     assert plan.aside is not None and shown in [entry.text for entry in painter._entries(moment, plan)]

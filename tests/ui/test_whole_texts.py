@@ -10,7 +10,7 @@ from window_driving import need_qt, wait_recorded
 need_qt()
 
 from PySide6.QtCore import QPoint, QRect, QRectF, Qt
-from PySide6.QtGui import QFont, QImage, QPainter
+from PySide6.QtGui import QFont, QFontMetricsF, QImage, QPainter, QTextLayout
 from PySide6.QtWidgets import QAbstractButton, QComboBox, QLabel, QSizePolicy, QStyle, QStyleOptionComboBox, QWidget
 
 from gemmviz.catalogue.matrices import C
@@ -138,6 +138,22 @@ def test_a_click_on_a_ring_opens_its_chapter(window, qtbot):
 def test_values_have_a_true_minus_and_in_cells_a_dash_as_wide_as_a_digit():
     assert [number(value) for value in (3.0, -3.0, -0.0, -2.5, float("-inf"))] == ["3", "−3", "0", "−2.5", "−∞"]
     assert (in_cell(-12.0), in_cell(7.0)) == ("–12", "7")
+
+
+@pytest.mark.parametrize("width", range(80, 400, 20))
+def test_no_line_of_a_caption_ends_with_the_point_between_two_parts(qapp, width):
+    parts = ["64 threads of 4 blocks read As from shared memory", "1 wavefront", "line 33", "phase 2"]
+    metrics = QFontMetricsF(QFont(qapp.font()))
+    shown = words.in_lines([words._unbroken(part) for part in parts], metrics, width)
+    layout = QTextLayout(shown.replace("\n", "\N{LINE SEPARATOR}"), QFont(qapp.font()))
+    layout.beginLayout()
+    lines = []
+    while (line := layout.createLine()).isValid():
+        line.setLineWidth(width)
+        lines.append(shown[line.textStart() : line.textStart() + line.textLength()].strip())
+    layout.endLayout()
+    assert " ".join(lines).split() == shown.split()
+    assert [line for line in lines if line.endswith("·")] == []
 
 
 def test_a_number_stays_on_the_line_of_what_it_counts():

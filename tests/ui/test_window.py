@@ -230,6 +230,8 @@ def test_sizes_stay_square_until_unlinked(window, qtbot):
     qtbot.mouseClick(size.link, Qt.MouseButton.LeftButton)
     size.boxes["K"].setValue(5)
     assert window.session.choice.problem == Problem(12, 12, 5)
+    qtbot.mouseClick(size.link, Qt.MouseButton.LeftButton)  # pressed again, it takes the first side for all
+    assert window.session.choice.problem == Problem.cube(12) and size.problem() == Problem.cube(12)
     wait_recorded(window, qtbot)
 
 

@@ -15,6 +15,7 @@ from gemmviz.catalogue.guessing.roles import (
     Roles,
     is_map,
     matrix_called,
+    named_so,
     plain_word,
     size_word,
 )
@@ -154,12 +155,6 @@ def _together(name: str, reasons: list[str]) -> str:
     return tr("{name} {first} and {second}", name=name, first=reasons[0], second=reasons[1])
 
 
-def _named_so(name: str) -> str:
-    """Return the size that a name stands for with its matrix, such as ``BRows``; an empty text for none."""
-    word = size_word(name)
-    return next((role for role in ("M", "N", "K") if word in SIZE_WORDS[role][1].split()), "")
-
-
 def _sizes(function: Function, roles: Roles, votes: Votes) -> None:
     order = [p.name for p in function.parameters if p.name in votes]
     scores: dict[tuple[str, str], float] = {}
@@ -167,7 +162,7 @@ def _sizes(function: Function, roles: Roles, votes: Votes) -> None:
     for name in order:
         word = size_word(name)
         for role, levels in SIZE_WORDS.items():
-            if role.startswith("ld") and _named_so(name):
+            if role.startswith("ld") and named_so(name):
                 continue  # the columns of a matrix, which are also the distance between its rows
             level = next((i for i, words in enumerate(levels) if word in words.split()), None)
             used = votes[name].get(role, [])
@@ -192,7 +187,7 @@ def _sizes(function: Function, roles: Roles, votes: Votes) -> None:
     for name in order:
         if name not in roles.of:
             # Two parameters may be one size: a kernel that has n for the width of all, and another one as a bound.
-            same = next((role for role in ("M", "N") if role in votes[name]), "") or _named_so(name)
+            same = next((role for role in ("M", "N") if role in votes[name]), "") or named_so(name)
             free = same or next((role for role in ("M", "N", "K") if role not in taken), "")
             taken.add(free)
             one = not free and "batch" in name.lower()

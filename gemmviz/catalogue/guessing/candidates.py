@@ -2,7 +2,6 @@
 
 import math
 import re
-from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
 from itertools import chain, islice
@@ -11,6 +10,14 @@ import numpy as np
 
 from gemmviz.catalogue.guessing.folding import bracket, evaluate
 from gemmviz.catalogue.guessing.guessed_matter import SURE, Guess
+from gemmviz.catalogue.guessing.kernel_text import kernel_text
+from gemmviz.catalogue.guessing.other_sizes import (
+    SIZES,
+    as_deep_as_a_block,
+    by_matrix_names,
+    of_literal_size,
+    of_one_tile,
+)
 from gemmviz.catalogue.guessing.roles import WHOLE, GuessReason
 from gemmviz.catalogue.guessing.tokens import integer
 
@@ -41,11 +48,6 @@ _CUTS_AT_ZERO = re.compile(r"(?i)relu|\bf?maxf?\s*\(|[<>]=?\s*(?:\w+\()?0(?:\.0*
 _ONE_SIZE = re.compile(r"[MN] == \d+")
 # A grid of one side whose blocks share the elements of C: ``floor(M * N / 4096)``.
 _AREA = re.compile(r"floor\((M \* N|N \* M) / (\d+)\)")
-_TILE = re.compile(r"m(\d+)n(\d+)k(\d+)")
-_SIZES = {"M", "N", "K", "lda", "ldb", "ldc"}
-# A number that may be the size of matrices, and so many of them are tried.
-_NUMBER = re.compile(r"(?<![\w.])\d+(?![\w.])")
-_LEAST_SIZE, _MOST_NUMBERS = 4, 2
 _LAYOUTS = ("B", "A", "C", "AB", "AC", "BC", "ABC")
 
 
@@ -150,7 +152,7 @@ def _all(guess: Guess) -> Iterator[Guess]:
         yield replace(roomy[0], requires=whole_grid(guess))
     deep = _deep(whole[0])
     yield deep
-    if _PIPELINE.search(_body(guess)):  # it may need more steps than it says
+    if _PIPELINE.search(kernel_text(guess)):  # it may need more steps than it says
         yield replace(whole[0], requires=(*whole[0].requires, f"K % {4 * LEAST_DEPTH} == 0"))
     yield _square(deep)  # a recording of this size shows every layout that would be right
     if stated:
@@ -162,7 +164,7 @@ def _all(guess: Guess) -> Iterator[Guess]:
     yield from (replace(one, requires=_whole_tiles(one)) for one in roomy if _whole_tiles(one) != one.requires)
     if guessed_shared(guess):  # tiles may be larger than anything in the source shows
         yield from (replace(roomy[-1], requires=_common_tiles(roomy[-1], step)) for step in (64, 128))
-    if not _SIZES & set(guess.roles):
+    if not SIZES & set(guess.roles):
         fixed = [replace(one, requires=_fixed(one)) for one in roomy if _fixed(one)]
         yield from fixed
         yield from (replace(one, column_major=one.column_major ^ {"B"}) for one in fixed)
@@ -186,41 +188,18 @@ def _otherwise(guess: Guess) -> Iterator[Guess]:
     """Yield a guess with another content of C, another function of the result, and other sizes for a single block."""
     if guess.reads_result and not guess.adds:
         yield replace(guess, adds=True)
-    if not guess.epilogue and _CUTS_AT_ZERO.search(_body(guess)):
+    if not guess.epilogue and _CUTS_AT_ZERO.search(kernel_text(guess)):
         yield replace(guess, epilogue="relu")
-    yield from _of_one_tile(guess)
-    for one in _of_literal_size(guess):
+    yield from of_one_tile(guess)
+    yield from as_deep_as_a_block(guess)
+    yield from by_matrix_names(guess)
+    for one in of_literal_size(guess):
         yield one
         if one.reads_result and not one.adds:
             yield replace(one, adds=True)
     open_ = tuple(one for one in guess.requires if not _ONE_SIZE.fullmatch(one))
     if open_ != guess.requires:  # a recording of larger matrices shows the sizes that such a block computes
         yield replace(guess, requires=open_)
-
-
-def _of_one_tile(guess: Guess) -> Iterator[Guess]:
-    """Yield the guess for a kernel without sizes whose name has those of one tile: ``mma_m16n8k16``.
-
-    B lies by columns, as the instructions of tensor cores read it.
-    """
-    tiles = {found.groups() for found in _TILE.finditer(guess.entry)} or {
-        found.groups() for found in _TILE.finditer(_body(guess))
-    }
-    if len(tiles) == 1 and not {"M", "N", "K"} & {*guess.roles} and {*guess.grid} <= {"1"}:
-        (sizes,) = tiles
-        requires = tuple(f"{name} == {size}" for name, size in zip("MNK", sizes, strict=True))
-        yield replace(guess, requires=requires, column_major=frozenset("B"))
-        yield replace(guess, requires=requires)
-
-
-def _of_literal_size(guess: Guess) -> Iterator[Guess]:
-    """Yield the guess for square matrices of a size that stands in the code as a number: ``A[row * 16 + k]``."""
-    if _SIZES & {*guess.roles} or guess.constants or not all(side.isdecimal() for side in guess.grid):
-        return
-    numbers = Counter(filter(None, map(integer, _NUMBER.findall(_body(guess)))))
-    usual = [number for number, _ in numbers.most_common() if _LEAST_SIZE <= number <= MOST_DIVISOR]
-    for number in usual[:_MOST_NUMBERS]:
-        yield replace(guess, requires=tuple(f"{name} == {number}" for name in "MNK"))
 
 
 def _by_names(guess: Guess) -> Iterator[Guess]:
@@ -286,20 +265,8 @@ def is_launched_so(made: Guess) -> bool:
 
     The types of the matrices must be known, and the kernel must apply no function to their values.
     """
-    whole = made.why.get("block", GuessReason(0, "")).confidence >= _WHOLE and not _MORE.search(_body(made))
+    whole = made.why.get("block", GuessReason(0, "")).confidence >= _WHOLE and not _MORE.search(kernel_text(made))
     return whole and (np.dtype(made.dtype).kind not in "iu" or np.dtype(made.stores).kind == "i")
-
-
-def _body(made: Guess) -> str:
-    """Return the text of the kernel from its name to the bracket that closes its body."""
-    name = re.split(r"[\s<]", made.entry)[0].rpartition("::")[2]
-    for found in re.finditer(rf"\b{re.escape(name)}\s*\([^;{{}}]*\)\s*\{{", made.text):
-        depth = 0
-        for at in range(found.end() - 1, len(made.text)):
-            depth += (made.text[at] == "{") - (made.text[at] == "}")
-            if not depth:
-                return made.text[found.start() : at]
-    return made.text
 
 
 def _turned(made: Guess) -> Iterator[Guess]:

@@ -6,6 +6,7 @@ from gemmviz.catalogue.guessing.candidates import SQUARE, is_launched_so, is_sta
 from gemmviz.catalogue.guessing.element_types import ELEMENTS
 from gemmviz.catalogue.guessing.folding import evaluate
 from gemmviz.catalogue.guessing.guessed_matter import SURE, Guess
+from gemmviz.catalogue.guessing.kernel_text import kernel_text
 from gemmviz.catalogue.guessing.roles import GuessReason
 from gemmviz.catalogue.matrices import MATRICES
 from gemmviz.catalogue.problem import Problem
@@ -83,7 +84,10 @@ def counts_products(name: str, role: str) -> bool:
 
 def is_whole(made: Guess) -> bool:
     """Return whether the file itself gives every part of a launch, its values and its shared memory, too."""
-    parts = ("params",) * bool(made.params) + ("shared",) * (made.shared != "0")
+    own = " ".join((kernel_text(made), made.entry, *made.block, *made.grid))
+    # A macro around the kernel, such as USE_GPU, is no value of its launch.
+    has_params = any(re.search(rf"\b{re.escape(name)}\b", own) for name in made.params)
+    parts = ("params",) * has_params + ("shared",) * (made.shared != "0")
     return is_known(made) and all(is_stated(made, part) for part in parts)
 
 

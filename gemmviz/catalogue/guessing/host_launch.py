@@ -10,6 +10,7 @@ from gemmviz.catalogue.guessing.c_values import c_value
 from gemmviz.catalogue.guessing.cxx import ParsedSource
 from gemmviz.catalogue.guessing.folding import bracket, fold
 from gemmviz.catalogue.guessing.functions import Function
+from gemmviz.catalogue.guessing.grid_sides import fixed_sides, is_quotient, meant_sides
 from gemmviz.catalogue.guessing.launch_shape import Shape
 from gemmviz.catalogue.guessing.launches import HostLaunch
 from gemmviz.catalogue.guessing.literal_sizes import with_names
@@ -19,7 +20,7 @@ from gemmviz.catalogue.guessing.roles import WHOLE, GuessReason, Roles
 
 # Names of the block's extents where the source leaves them open.
 _OF_BLOCK = re.compile(r"(BLOCK_|GV_BLOCK_|B)[XYZ]")
-_DEEPEST, _LONGEST_VALUE, _LEAST_SIZE = 4, 150, 64
+_DEEPEST, _LONGEST_VALUE = 4, 150
 # These parameters are chosen here, and do not depend on the values that the host code passes.
 _GIVEN = ("M", "N", "K", "alpha", "beta")
 _FIXED = re.compile(r"[MNK] == \d+")
@@ -59,11 +60,8 @@ def shape(launch: HostLaunch, function: Function, source: ParsedSource, roles: R
         return rounded_text(str(parse(_plain(tokens), lambda word: _local(launch, source, word, meant))))
 
     block = tuple(expression(part) for part in launch.block)
-    sides = _sides(launch, function, roles, made) or _sides_of_constants(launch, source, made, given.names)
-    grid = tuple(
-        expression(part, given.names | (sides[axis] if axis < len(sides) else {}))
-        for axis, part in enumerate(launch.grid)
-    )
+    sides = meant_sides(launch, function, roles, made, given.names, lambda word: _local(launch, source, word, {}))
+    grid = tuple(expression(part, given.names | sides[axis]) for axis, part in enumerate(launch.grid))
     shared = expression(launch.shared) if launch.shared else made.shared
     block, grid = (tuple(_shortened(part, given.params) for part in parts) for parts in (block, grid))
     shared = _shortened(shared, given.params)
@@ -86,12 +84,17 @@ def shape(launch: HostLaunch, function: Function, source: ParsedSource, roles: R
     kept = [_extents(text, made, given.params, block) for text in asked]
     requires = [text for text in kept if not re.search(rf"\b{_OF_BLOCK.pattern}\b", text)] + _together(given.offered)
     requires += exact(grid, requires)
+    of_kernel = tuple(_extents(text, made, given.params, block) for text in made.grid)
+    folded = {at for at, one in fixed_sides(grid, block, of_kernel, function).items() if _speaks_of(one, allowed)}
+    of_sizes = {at for at in folded if is_quotient(launch, at)}
+    grid = tuple(of_kernel[at] if at in of_sizes else side for at, side in enumerate(grid))
+    requires += [f"{of_kernel[at]} <= {dict(enumerate(grid)).get(at, 1)}" for at in sorted(folded - of_sizes)]
     square = "M" not in roles.of.values() and "M" not in in_grid and "N" in in_grid
     requires += ["M == N"] if square else []  # the host code has square matrices only
     why = dict(made.why)
     if given.offered or (given.whole and given.params):
         why["params"] = GuessReason(0.95, "the file's own host code gives these values")
-    sure = 0.95 if launch.whole and not _is_part(launch, function) else 0.92
+    sure = 0.95 if launch.whole and not of_sizes and not _is_part(launch, function) else 0.92
     why["block"] = why["grid"] = GuessReason(sure, "the file launches the kernel like this itself")
     if launch.disused:
         why["block"] = why["grid"] = GuessReason(0.8, "a comment in the file launches the kernel like this")
@@ -281,46 +284,6 @@ def _names(launch: HostLaunch, function: Function, roles: Roles) -> dict[str, st
     return names
 
 
-def _sides(launch: HostLaunch, function: Function, roles: Roles, made: Shape) -> list[dict[str, str]]:
-    """Return, for each side of the grid, the meaning of names that are passed as several sizes: ``f(A, n, n, n)``.
-
-    It is the size by which the kernel's own code divides that side.
-    """
-    passed: dict[str, set[str]] = {}
-    for parameter, argument in zip(function.parameters, launch.arguments, strict=False):
-        role = roles.of.get(parameter.name, "")
-        if len(argument) == 1 and role in ("M", "N", "K"):
-            passed.setdefault(argument[0], set()).add(role)
-    meant: list[dict[str, str]] = []
-    for axis in range(3):
-        by_code = set(re.findall(r"\b[MNK]\b", made.grid[axis])) if axis < len(made.grid) else set()
-        sizes = {name: by_code & those for name, those in passed.items() if len(those) > 1}
-        meant.append({name: next(iter(one)) for name, one in sizes.items() if len(one) == 1})
-    return meant if passed else []
-
-
-def _sides_of_constants(
-    launch: HostLaunch, source: ParsedSource, made: Shape, known: Mapping[str, str]
-) -> list[dict[str, str]]:
-    """Return, for each side of the grid, the meaning of a variable that the host divides and passes to no parameter.
-
-    Such sizes are members of a structure, or constants. Again it is the size of the kernel's own code.
-    """
-    tiles = {word for part in (*launch.block, *launch.template) for word in part}
-    meant: list[dict[str, str]] = []
-    for axis, side in enumerate(launch.grid):
-        part = side
-        for _ in range(_DEEPEST):
-            part = launch.constants.get(part[0], part) if len(part) == 1 else part
-        by_code = {*re.findall(r"\b[MNK]\b", made.grid[axis])} if axis < len(made.grid) else set()
-        open_words = {word for word in part if word.isidentifier()} if known.keys().isdisjoint(part) else set()
-        values = {word: _local(launch, source, word, {}) for word in open_words - tiles}
-        large = [word for word, value in values.items() if value and (value.value or 0) >= _LEAST_SIZE]
-        one_each = len(large) == len(by_code) == 1
-        meant.append({large[0]: by_code.pop()} if one_each else {})
-    return meant
-
-
 def _own_sizes(source: ParsedSource, roles: Roles) -> dict[str, str]:
     """Return the meaning of the file's constants that stand for sizes."""
     return {name: roles.of[name] for name in source.sizes if roles.of.get(name) in ("M", "N", "K")}
@@ -370,6 +333,9 @@ def _offered(
             return _local(launch, source, word, {})
 
         given = dict(zip(names, launch.template, strict=False))
+        if launch is first:  # an argument that the kernel does not use may be unknown
+            idle = {name for name in wanted if name not in function.body and name not in function.bounds}
+            wanted = [name for name in wanted if name not in idle or parse(given[name], look).value is not None]
         row = [value for name in wanted if name in given and (value := parse(given[name], look).value) is not None]
         if len(row) == len(wanted):
             rows.append(row)

@@ -316,7 +316,7 @@ def _shapes(tokens: list[str]) -> list[_Declared]:
     """Return position, name and parts of each ``dim3``, again after each change: ``grid.x = 2``, ``grid = dim3(x, y)``.
 
     A declaration is ``dim3 name(x, y)``, ``dim3 name{x, y}``, ``dim3 name = dim3(x, y)``, ``auto name = dim3(x, y)``,
-    or ``dim3 name``.
+    or ``dim3 name``: its first extent is unknown until it gets one, also from a function that has it as a reference.
     """
     found: list[_Declared] = []
     known: dict[str, tuple[tuple[str, ...], ...]] = {}
@@ -335,7 +335,7 @@ def _shapes(tokens: list[str]) -> list[_Declared]:
                 if not start:
                     same = tokens[place + 1] == "=" and tokens[place + 3 : place + 4] == [";"]
                     if tokens[place + 1] == ";" or same:
-                        put(at, name, known.get(tokens[place + 2], (("1",),)) if same else (("1",),))
+                        put(at, name, known.get(tokens[place + 2], (("1",),)) if same else (("?",),))
                     break
                 end = start + closing(tokens[start : start + _LONGEST_LAUNCH], 0)
                 put(at, name, tuple(split(tokens[start + 1 : end])))

@@ -44,23 +44,28 @@ _AFFIX = re.compile(
 SIZE_WORDS = {
     "M": (
         "m",
-        "ha hc ay cy heighta heightc rowsa rowsc arows crows numarows numcrows rowa rowc",
+        "ha hc ay cy heighta heightc rowsa rowsc arows crows numarows numcrows rowa rowc anumrows anumrow arow crow",
         "rows height row nrows",
     ),
     "N": (
         "n",
-        "wb wc bx cx widthb widthc colsb colsc bcols ccols numbcolumns numbcols numccolumns numccols colb colc",
+        "wb wc bx cx widthb widthc colsb colsc bcols ccols numbcolumns numbcols numccolumns numccols colb colc "
+        "bnumcols bnumcol bcol ccol",
         "cols width size dim col ncols len length",
     ),
     "K": (
         "k",
-        "wa hb ax by widtha heightb colsa acols rowsb brows numacolumns numacols numbrows cola rowb",
+        "wa hb ax by widtha heightb colsa acols rowsb brows numacolumns numacols numbrows cola rowb "
+        "anumcols anumcol acol bnumrows bnumrow brow",
         "inner common depth",
     ),
     "lda": ("lda", "stridea astride pitcha lda_", ""),
     "ldb": ("ldb", "strideb bstride pitchb", ""),
     "ldc": ("ldc", "stridec cstride pitchc", ""),
 }
+# Rows and columns in Spanish, Portuguese, French, Italian and German.
+_ROWS = re.compile(r"fil(?:as?)?(?=[abc]?$)|linhas?|lignes?|righe?|zeilen?")
+_COLUMNS = re.compile(r"columnas?|colunas?|colonn[ae]s?|spalten?")
 _SIZE_AFFIX = re.compile(
     r"^(?:size|dim|num|len|length|matrix|mat|total|problem)(?=[mnk]$)|(?<=^[mnk])(?:size|dim|global|total|len|length)$"
 )
@@ -121,8 +126,14 @@ def is_size_word(name: str) -> bool:
 
 def size_word(name: str) -> str:
     """Return a size's name in small letters, without the letters for "size"."""
-    word = name.lower().replace("_", "")
+    word = _ROWS.sub("rows", _COLUMNS.sub("cols", name.lower().replace("_", "")))
     return _SIZE_AFFIX.sub("", word)
+
+
+def named_so(name: str) -> str:
+    """Return the size that a name stands for with its matrix, such as ``BRows``; an empty text for none."""
+    word = size_word(name)
+    return next((role for role in ("M", "N", "K") if word in SIZE_WORDS[role][1].split()), "")
 
 
 def kind_of(atom: str) -> str:

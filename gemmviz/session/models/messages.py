@@ -17,3 +17,8 @@ class Messages:
         """Show a message; None removes the current one."""
         self.current = message
         self.changed.emit()
+
+    def translate(self) -> None:
+        """Show the current message in another language, where it can be made anew."""
+        if self.current is not None and self.current.anew is not None:
+            self.tell(self.current.anew())

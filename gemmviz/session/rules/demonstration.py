@@ -1,8 +1,11 @@
 """Goes to a rung's demo: the size, parameters, step and thread that show its idea."""
 
+from functools import partial
+
 from psygnal import Signal
 
 from gemmviz.catalogue.errors import GemmvizError
+from gemmviz.catalogue.kernel import Kernel
 from gemmviz.language import tr
 from gemmviz.session.models.playback import Playback
 from gemmviz.session.models.tour import Tour
@@ -11,7 +14,7 @@ from gemmviz.session.rules.staged import Staged
 from gemmviz.session.tour.lessons import locate
 from gemmviz.session.tour.stop import OwnStop
 from gemmviz.session.values.kernel_names import no_source
-from gemmviz.session.values.message import Message
+from gemmviz.session.values.message import Message, told
 from gemmviz.session.values.picture_size import picture_params, picture_problem
 
 
@@ -45,8 +48,7 @@ class Demonstration:
         """
         kernel = self._choice.kernel
         if kernel.demo is None:
-            none = tr("{rung} has no demo in its front matter.", rung=kernel.alias)
-            self._tell(no_source(kernel) or none, "info")
+            self._staged.messages.tell(told(partial(_none, kernel), lasting=True))
             return
         if self._tour.lesson is not None:
             self._guide.leave(restore=False)
@@ -100,6 +102,10 @@ class Demonstration:
 
     def _tell(self, text: str, kind: str) -> None:
         self._staged.messages.tell(Message(text, kind, lasting=True))
+
+
+def _none(kernel: Kernel) -> str:
+    return no_source(kernel) or tr("{rung} has no demo in its front matter.", rung=kernel.alias)
 
 
 def _not_shown(reason: str) -> str:

@@ -1,5 +1,6 @@
 """Leads through a tour: records what a stop needs, and goes to its step, cell, block, warp and panel."""
 
+from collections.abc import Callable
 from pathlib import Path
 
 from psygnal import Signal
@@ -16,7 +17,7 @@ from gemmviz.session.rules.staged import Staged
 from gemmviz.session.tour.lesson_file import Lesson, load_lesson
 from gemmviz.session.tour.lessons import find_lesson, recorded_at, resolve
 from gemmviz.session.tour.stop import OwnStop, Setting
-from gemmviz.session.values.message import Message
+from gemmviz.session.values.message import Message, told
 
 
 class Guide:
@@ -77,9 +78,9 @@ class Guide:
         if lesson is not None:
             self.start(lesson)
         elif kernel.recordable:
-            self._tell(tr("{rung} has no lesson yet: see docs/lessons.md to write one.", rung=kernel.alias))
+            self._note(lambda: tr("{rung} has no lesson yet: see docs/lessons.md to write one.", rung=kernel.alias))
         else:
-            self._tell(tr("{rung} is a library call: it has no source to show a lesson on.", rung=kernel.alias))
+            self._note(lambda: tr("{rung} is a library call: it has no source to show a lesson on.", rung=kernel.alias))
 
     def open(self, path: Path) -> None:
         """Begin the lesson of a file; if it is not a lesson, show a message."""
@@ -231,5 +232,8 @@ class Guide:
     def _on_own_stops(self) -> None:
         self._tour.show(self._own_stops.here if self._tour.own_rung else self._tour.stops)
 
-    def _tell(self, text: str, kind: str = "info") -> None:
+    def _note(self, say: Callable[[], str]) -> None:
+        self._staged.messages.tell(told(say, lasting=True))
+
+    def _tell(self, text: str, kind: str) -> None:
         self._staged.messages.tell(Message(text, kind, lasting=True))

@@ -14,7 +14,7 @@ from gemmviz.session.models.comparison import Comparison, Pair
 from gemmviz.session.rules import comparison_match
 from gemmviz.session.rules.following import Follower, same_cell
 from gemmviz.session.rules.staged import Staged, is_of
-from gemmviz.session.values.message import Answer, Message
+from gemmviz.session.values.message import Answer, Message, told
 from gemmviz.trace.order.progress import Pace
 from gemmviz.trace.playable import Playable
 
@@ -88,7 +88,7 @@ class SideBySide:
         mine = self._mine
         if not mine.choice.kernel.recordable:
             self._tell(
-                tr(
+                lambda: tr(
                     "{rung} is a library call: it has no source to record, so nothing can be compared step by step. "
                     "Choose a kernel with a source.",
                     rung=mine.choice.kernel.title,
@@ -98,7 +98,8 @@ class SideBySide:
         if kernel is None or kernel.name == mine.choice.kernel.name:
             kernel = self.default()
         if kernel is None or kernel.name == mine.choice.kernel.name:
-            self._tell(tr("There is no other kernel to show beside {rung}.", rung=mine.choice.kernel.alias))
+            alias = mine.choice.kernel.alias
+            self._tell(lambda: tr("There is no other kernel to show beside {rung}.", rung=alias))
             return
         self._comparison.begin(kernel, pace)
 
@@ -292,8 +293,8 @@ class SideBySide:
         self._comparison.part()
         self._arrange()
 
-    def _tell(self, text: str) -> None:
-        self._mine.messages.tell(Message(text, "info", lasting=True))
+    def _tell(self, say: Callable[[], str]) -> None:
+        self._mine.messages.tell(told(say, lasting=True))
 
     def _show_problem(self, text: str) -> None:
         self._second.messages.tell(Message(text, "warning"))

@@ -1,7 +1,8 @@
 """Messages for the user, and their possible answers."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import partial
 
 
 @dataclass(frozen=True)
@@ -18,7 +19,8 @@ class Message:
 
     ``answers`` are the possible actions. ``lasting``: the message is not about the recording, so that it stays when a
     new recording arrives. ``source`` is the (file name, text) that `line` belongs to, if it is not the chosen kernel's.
-    ``asks``: the message stays until it is answered, also during typing.
+    ``asks``: the message stays until it is answered, also during typing. ``anew`` makes the message again, in another
+    language; None: its text stays as it is.
     """
 
     text: str
@@ -28,3 +30,9 @@ class Message:
     lasting: bool = False
     source: tuple[str, str] | None = None
     asks: bool = False
+    anew: "Callable[[], Message | None] | None" = field(default=None, compare=False)
+
+
+def told(say: Callable[[], str], lasting: bool = False) -> Message:
+    """Return a note whose text `say` writes, now and again in another language."""
+    return Message(say(), "info", lasting=lasting, anew=partial(told, say, lasting))

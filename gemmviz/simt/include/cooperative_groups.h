@@ -75,6 +75,44 @@ template <unsigned Size, class Parent> GV_DEVICE thread_block_tile<Size, Parent>
     return {};
 }
 
-template <class Group> GV_DEVICE void sync(const Group &) { Group::sync(); }
+// A group whose kind is known when the kernel runs: the block, or (with a size) a tile of a warp.
+struct thread_group {
+    unsigned gv_size;
+    GV_METHOD thread_group(thread_block) : gv_size(0) {}
+    template <unsigned Size, class Parent> GV_METHOD thread_group(thread_block_tile<Size, Parent>) : gv_size(Size)
+    {
+        static_assert(Size <= 32, "a tile of several warps is no thread_group here");
+    }
+    GV_METHOD explicit thread_group(unsigned size) : gv_size(size) {}
+    GV_METHOD unsigned size() const { return gv_size ? gv_size : thread_block::num_threads(); }
+    GV_METHOD unsigned num_threads() const { return size(); }
+    GV_METHOD unsigned thread_rank() const { return gv_size ? gv_lane() % gv_size : thread_block::thread_rank(); }
+    GV_METHOD void sync() const
+    {
+        if (!gv_size) gv_barrier();
+        else gv_sync_warp(gv_size == 32 ? ~0u : ((1u << gv_size % 32) - 1) << (gv_lane() & -gv_size));
+    }
+};
+GV_DEVICE thread_group tiled_partition(const thread_group &, unsigned size) { return thread_group(size); }
+
+// The blocks of a cluster, without pointers to the shared memory of the others.
+struct cluster_group {
+    GV_METHOD static void sync() { gv_cluster_barrier(); }
+    GV_METHOD static void barrier_arrive() {} // the blocks synchronise at the wait
+    GV_METHOD static void barrier_wait() { gv_cluster_barrier(); }
+    GV_METHOD static unsigned block_rank() { return gv_cluster_rank(); }
+    GV_METHOD static unsigned num_blocks() { return gv_cluster_blocks(); }
+    GV_METHOD static dim3 block_index() { return dim3(gv_cluster_rank(), 0, 0); }
+    GV_METHOD static dim3 dim_blocks() { return dim3(gv_cluster_blocks()); }
+    GV_METHOD static unsigned num_threads() { return num_blocks() * thread_block::num_threads(); }
+    GV_METHOD static unsigned size() { return num_threads(); }
+    GV_METHOD static unsigned thread_rank()
+    {
+        return block_rank() * thread_block::num_threads() + thread_block::thread_rank();
+    }
+};
+GV_DEVICE cluster_group this_cluster() { return {}; }
+
+template <class Group> GV_DEVICE void sync(const Group &group) { group.sync(); }
 
 } // namespace cooperative_groups

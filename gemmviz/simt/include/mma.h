@@ -105,7 +105,8 @@ template <class Use, int M, int N, int K, class T, class Layout = void> struct f
     static constexpr int num_elements = gv_where.count;
     typedef T element_type;
     typedef typename gv_type<T>::element storage_element_type;
-    storage_element_type x[num_elements];
+    // Two fragments share no part of memory that a postponed instruction marks as a whole (runtime/postponed.c).
+    alignas(16) storage_element_type x[num_elements];
 };
 
 template <class Use, int M, int N, int K, class T, class Layout, class V>

@@ -23,6 +23,12 @@ _SUMS = {
     **dict.fromkeys(("s8", "u8"), ("s32",)),
 }
 _MOST_DIMENSIONS = 5
+# Parts of the names of copies without a map; the first two are the destination and the source.
+_BULK = {
+    *("shared::cluster", "shared::cta", "global", "mbarrier::complete_tx::bytes", "bulk_group"),
+    *("multicast::cluster", "L2::cache_hint"),
+}
+_LEAST_BULK = 3
 
 
 def mbarrier_init(parts: Sequence[str], operands: Sequence[Value], values: Values) -> str:
@@ -87,17 +93,40 @@ def box(parts: Sequence[str], operands: Sequence[Value], values: Values) -> str:
         raise NotPtx
     given = operands[:-1] if "L2::cache_hint" in parts else operands
     if parts[1:2] == ["global"]:
-        return f"gv_ptx::box_store({_map(parts, given[0], values)}, {values.pointer(given[1])});"
+        store = f"gv_ptx::box_store({_map(parts, given[0], values)}, {values.pointer(given[1])});"
+        return _without_further(given[0], values) + store
     blocks = values.value(given[3], "unsigned") if "multicast::cluster" in parts else "0u"
     barrier = f"gv_ptx::in_block({values.address(given[2])})"
-    return f"gv_ptx::box_load({values.pointer(given[0])}, {_map(parts, given[1], values)}, {barrier}, {blocks});"
+    load = f"gv_ptx::box_load({values.pointer(given[0])}, {_map(parts, given[1], values)}, {barrier}, {blocks});"
+    return _without_further(given[1], values) + load
 
 
 def box_sum(parts: Sequence[str], operands: Sequence[Value], values: Values) -> str:
     """``cp.reduce.async.bulk.tensor``: a box is added to the matrix."""
     if "add" not in parts:
         raise NotPtx
-    return f"gv_ptx::box_add({_map(parts, operands[0], values)}, {values.pointer(operands[1])});"
+    add = f"gv_ptx::box_add({_map(parts, operands[0], values)}, {values.pointer(operands[1])});"
+    return _without_further(operands[0], values) + add
+
+
+def bulk(parts: Sequence[str], operands: Sequence[Value], values: Values) -> str:
+    """``cp.async.bulk``: adjacent bytes to shared memory, which an mbarrier counts, or from it, in a group."""
+    if set(parts) - _BULK or len(parts) < _LEAST_BULK:
+        raise NotPtx
+    given = operands[:-1] if "L2::cache_hint" in parts else operands
+    to, source, size = values.address(given[0]), values.pointer(given[1]), values.value(given[2], "unsigned")
+    if parts[0] == "global":
+        return f"gv_bulk_store(gv_ptx::at({to}), {source}, {size});"
+    blocks = values.value(given[4], "unsigned") if "multicast::cluster" in parts else "0u"
+    return f"gv_ptx::bulk_load({to}, {source}, {size}, {values.address(given[3])}, {blocks});"
+
+
+def bulk_sum(parts: Sequence[str], operands: Sequence[Value], values: Values) -> str:
+    """``cp.reduce.async.bulk.global.shared::cta.bulk_group.add.f32 [to], [from], size``."""
+    if parts[0] != "global" or list(parts[-2:]) != ["add", "f32"] or set(parts[:-2]) - _BULK:
+        raise NotPtx
+    to, source = values.pointer(operands[0]), values.pointer(operands[1])
+    return f"gv_bulk_add({to}, {source}, {values.value(operands[2], 'unsigned')});"
 
 
 def _map(parts: Sequence[str], operand: Value, values: Values) -> str:
@@ -107,11 +136,15 @@ def _map(parts: Sequence[str], operand: Value, values: Values) -> str:
     count = len(operand.coordinates)
     if parts[0] != f"{count}d" or not 2 <= count <= _MOST_DIMENSIONS:
         raise NotPtx
-    further = [item for item in operand.coordinates[3:] if not (isinstance(item, Number) and int(item.text) == 0)]
-    if further:
-        raise NotPtx
     coordinates = [values.value(item, "int") for item in operand.coordinates[:3]] + ["0"] * (count == 2)
     return f"{values.pointer(Address(operand.terms))}, {', '.join(coordinates)}, {str(count > 2).lower()}"
+
+
+def _without_further(operand: Value, values: Values) -> str:
+    """Return the test that the coordinates behind the third are 0."""
+    further = operand.coordinates[3:] if isinstance(operand, Address) else ()
+    unknown = [item for item in further if not (isinstance(item, Number) and int(item.text) == 0)]
+    return "".join(f"gv_ptx::must_be_zero({values.value(item, 'int')}); " for item in unknown)
 
 
 def box_commit(parts: Sequence[str], operands: Sequence[Value], values: Values) -> str:

@@ -2,10 +2,11 @@
 
 from collections.abc import Callable, Sequence
 
-from gemmviz.simt.inline_ptx import barriers, copies, hopper, memory
+from gemmviz.simt.inline_ptx import barriers, copies, hopper, memory, wmma
 from gemmviz.simt.inline_ptx.arithmetic import ARITHMETIC
 from gemmviz.simt.inline_ptx.conversions import cvt, pack
 from gemmviz.simt.inline_ptx.grammar import Instruction, NotPtx, Value
+from gemmviz.simt.inline_ptx.narrow_products import sparse
 from gemmviz.simt.inline_ptx.products import mma
 from gemmviz.simt.inline_ptx.values import Values
 
@@ -23,6 +24,11 @@ _KNOWN: dict[str, Translator] = {
     "ldmatrix": copies.ldmatrix,
     "stmatrix": copies.stmatrix,
     "mma": mma,
+    "mma.sp": sparse,
+    "mma.sp::ordered_metadata": sparse,
+    "wmma.load": wmma.load,
+    "wmma.store": wmma.store,
+    "wmma.mma": wmma.multiply,
     "ld": memory.ld,
     "ldu": memory.ld,
     "st": memory.st,
@@ -53,6 +59,8 @@ _KNOWN: dict[str, Translator] = {
     "mapa": hopper.mapa,
     "cp.async.bulk.tensor": hopper.box,
     "cp.reduce.async.bulk.tensor": hopper.box_sum,
+    "cp.async.bulk": hopper.bulk,
+    "cp.reduce.async.bulk": hopper.bulk_sum,
     "cp.async.bulk.prefetch": memory.nothing,
     "cp.async.bulk.commit_group": hopper.box_commit,
     "cp.async.bulk.wait_group": hopper.box_wait,

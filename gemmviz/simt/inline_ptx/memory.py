@@ -36,33 +36,33 @@ def _access(parts: Sequence[str]) -> tuple[str, int]:
     return TYPES[kind], lengths[0] if lengths else 1
 
 
-def _pointer(parts: Sequence[str], address: Value, values: Values) -> str:
-    return f"gv_ptx::in_own_block({values.address(address)})" if _CLUSTER in parts else values.pointer(address)
-
-
 def ld(parts: Sequence[str], operands: Sequence[Value], values: Values) -> str:
     """``ld.global.v4.f32 {a, b, c, d}, [address]``."""
     kind, count = _access(parts)
-    target, pointer = operands[0], _pointer(parts, operands[1], values)
+    target, anywhere = operands[0], _CLUSTER in parts
+    place = values.address(operands[1]) if anywhere else values.pointer(operands[1])
     if len(items(target)) != count:
         raise NotPtx
     if count > 1:
-        return f"{{ {kind} gv_r[{count}]; gv_ptx::load(gv_r, {pointer}); {values.stores(target, 'gv_r')} }}"
-    ordered = bool(_ORDERS & set(parts))
-    text = values.store(target, f"gv_ptx::load{'_volatile' * ordered}<{kind}>({pointer})")
+        load = f"gv_ptx::load{'_anywhere' * anywhere}(gv_r, {place});"
+        return f"{{ {kind} gv_r[{count}]; {load} {values.stores(target, 'gv_r')} }}"
+    how = "_anywhere" if anywhere else "_volatile" if _ORDERS & set(parts) else ""
+    text = values.store(target, f"gv_ptx::load{how}<{kind}>({place})")
     return f"{text} gv_thread_fence();" if "acquire" in parts else text
 
 
 def st(parts: Sequence[str], operands: Sequence[Value], values: Values) -> str:
     """``st.shared.v4.f32 [address], {a, b, c, d}``."""
     kind, count = _access(parts)
-    pointer, source = _pointer(parts, operands[0], values), operands[1]
+    source, anywhere = operands[1], _CLUSTER in parts
+    place = values.address(operands[0]) if anywhere else values.pointer(operands[0])
     if len(items(source)) != count:
         raise NotPtx
     if count > 1:
-        return f"{{ const {kind} gv_r[{count}] = {values.words(source, kind)}; gv_ptx::store({pointer}, gv_r); }}"
-    ordered = bool(_ORDERS & set(parts))
-    text = f"gv_ptx::store{'_volatile' * ordered}<{kind}>({pointer}, {values.value(source, kind)});"
+        store = f"gv_ptx::store{'_anywhere' * anywhere}({place}, gv_r);"
+        return f"{{ const {kind} gv_r[{count}] = {values.words(source, kind)}; {store} }}"
+    how = "_anywhere" if anywhere else "_volatile" if _ORDERS & set(parts) else ""
+    text = f"gv_ptx::store{how}<{kind}>({place}, {values.value(source, kind)});"
     return f"gv_thread_fence(); {text}" if "release" in parts else text
 
 

@@ -4,6 +4,7 @@ import re
 from collections.abc import Sequence
 
 from gemmviz.simt.inline_ptx.grammar import NotPtx, Value
+from gemmviz.simt.inline_ptx.narrow_products import NARROW, narrow
 from gemmviz.simt.inline_ptx.values import Values, items
 
 _SHAPE = re.compile(r"m(\d+)n(\d+)k(\d+)")
@@ -42,6 +43,8 @@ _WITHOUT_MEANING = {"sync", "aligned", "row", "col", "satfinite", "kind::f8f6f4"
 
 def mma(parts: Sequence[str], operands: Sequence[Value], values: Values) -> str:
     """``mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 d, a, b, c``: d = a b + c."""
+    if NARROW.intersection(parts):
+        return narrow(parts, operands, values)
     shapes = [found for part in parts if (found := _SHAPE.fullmatch(part))]
     shape = tuple(int(side) for side in shapes[0].groups())
     kinds = [part for part in parts if part in _TYPES]

@@ -5,6 +5,13 @@
 #define GV_UNSEEN __attribute__((no_sanitize("thread"), unused))
 
 GV_DEVICE void __syncwarp(unsigned mask = ~0u) { gv_sync_warp(mask); }
+// The lanes that the warp has: which of them a GPU would run together is not known here.
+GV_DEVICE unsigned __activemask()
+{
+    unsigned x = blockDim.x, y = blockDim.y, threads = x * y * blockDim.z;
+    unsigned first = (threadIdx.x + x * (threadIdx.y + y * threadIdx.z)) & ~31u;
+    return threads - first >= 32 ? ~0u : (1u << (threads - first)) - 1;
+}
 
 template <class T> struct gv_shuffle {
     T in, out;

@@ -3,6 +3,7 @@
 #include "cuda.h"
 #include "../include/cuda_bf16.h"
 #include "../include/cuda_fp16.h"
+#include "../include/mma.h"
 #include "../runtime/kernel_calls/async_copies.h"
 #include "../runtime/kernel_calls/hopper.h"
 #include "../runtime/kernel_calls/mma.h"
@@ -12,6 +13,7 @@
 #include "inline_ptx/conversions.h"
 #include "inline_ptx/memory.h"
 #include "inline_ptx/hopper.h"
+#include "inline_ptx/wmma.h"
 
 // A tensor map, declared as in the driver's header.
 struct CUtensorMap_st {

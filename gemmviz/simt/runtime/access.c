@@ -123,7 +123,6 @@ static inline int inside(const gv_watched *a, uintptr_t at, uint32_t bytes)
 static uint32_t array_at(uintptr_t at, uint32_t bytes, int write, uintptr_t pc)
 {
     gv_run *r = gv_now.run;
-    if (gv_on_stack(at)) return GV_NOWHERE; // a local variable: as written there are many
     // Exact ranges first: the arrays of a structure are adjacent, and each is in the guard of the others.
     for (uint32_t i = 0; i < r->arrays; i++)
         if (inside(&gv_known[i], at, bytes)) return i;
@@ -176,6 +175,7 @@ void gv_access(void *address, uint32_t bytes, int how, uintptr_t pc)
     if (gv_now.catch_up) gv_now.catch_up(at, bytes);
     r->last_pc = pc;
     if (pending.is) gv_settle();
+    if (gv_on_stack(at)) return; // a local variable: tensor cores' registers are accessed more often than arrays
     const last_access *l = last_of(pc);
     uint64_t offset = at - l->start, row = r->count, more = r->more_count;
     if (l->pc != pc || l->bytes != bytes || !l->plain || offset > l->last ||

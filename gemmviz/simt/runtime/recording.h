@@ -57,7 +57,8 @@ typedef struct {
 } gv_note;
 
 // Kinds of instructions that access memory. The operands of a product are read by tensor cores, in shared memory.
-enum gv_site_kind { GV_SITE_PLAIN = 0, GV_SITE_ATOMIC = 1, GV_SITE_PRODUCT = 2 };
+// A remote access is one to the shared memory of another block.
+enum gv_site_kind { GV_SITE_PLAIN = 0, GV_SITE_ATOMIC = 1, GV_SITE_PRODUCT = 2, GV_SITE_REMOTE = 3 };
 
 // The end of a run.
 enum gv_status {
@@ -174,6 +175,8 @@ typedef struct {
 // `gv_box.store`, and `gv_box.arrived` of a box that never arrived.
 enum gv_box_kind { GV_BOX_LOAD = 0, GV_BOX_STORE = 1, GV_BOX_ADD = 2 };
 enum { GV_NEVER = UINT16_MAX };
+// `gv_box.swizzle` of adjacent bytes that are no box, and `gv_box.matrix` of bytes that are in no matrix.
+enum { GV_NO_BOX = 1, GV_NO_MATRIX = 3 };
 
 // One box that a thread requested from the copy engine. `issued` and `arrived` are phases; `*_at`: accesses of the
 // thread in the phase before those of the box. A box has `rows` times `pieces` pieces of GV_PIECE_BYTES. Those from

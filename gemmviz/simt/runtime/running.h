@@ -13,12 +13,13 @@
 //   fibres async_copies                      threads and their waits; cp.async
 //   postponed                                instructions that a warp does together, later
 //   packed_panels pthreads                   arrays that a C kernel allocates, and its threads
-//   cluster events                           blocks that run together; events that are no accesses
+//   cluster events remote                    blocks that run together; events that are no accesses; the shared
+//                                            memory of other blocks
 //   processor elements products              elements as doubles, and sums of products of a tensor core
-//   ldmatrix mma_quads wmma wgmma            tensor cores, and the loads of their registers
+//   ldmatrix mma_quads mma_words wmma wgmma  tensor cores, and the loads of their registers
 //   sync_flags mbarrier_state                flags between blocks; an mbarrier's count
 //   tsan tma_boxes                           the compiler's calls before an access; the copy engine
-//   mbarriers                                the instructions of mbarriers
+//   bulk_copies mbarriers                    copies of adjacent bytes by the copy engine; the instructions of mbarriers
 //   scheduler                                the order in which threads run
 //   workers                                  blocks shared between processes
 //   record layout                            the calls of Python

@@ -137,9 +137,13 @@ static int release_round(void)
     uint32_t all = gv_cluster.blocks * gv_cluster.threads,
              together = count(gv_cluster.fibres, all, GV_AT_CLUSTER_BARRIER);
     for (uint32_t m = 0; m < gv_cluster.blocks; m++) {
+        gv_fibre *of = gv_cluster.fibres + m * gv_cluster.threads;
+        // The switch copies shared memory, so it is left out where nobody waits.
+        if (!count(of, gv_cluster.threads, GV_AT_BARRIER) && !count(of, gv_cluster.threads, GV_AT_NAMED_BARRIER))
+            continue;
         gv_switch_block(m);
-        release_barrier(gv_cluster.fibres + m * gv_cluster.threads);
-        release_meetings(gv_cluster.fibres + m * gv_cluster.threads, gv_cluster.arrivals[m]);
+        release_barrier(of);
+        release_meetings(of, gv_cluster.arrivals[m]);
     }
     if (together && together + count(gv_cluster.fibres, all, GV_LEFT) >= all) {
         for (uint32_t t = 0; t < all; t++)
@@ -152,6 +156,7 @@ static int release_round(void)
         gv_fibre *f = &gv_cluster.fibres[t];
         if (!at_mbarrier(f) || !gv_mbarrier_lacks_copies(f->mbarrier)) continue;
         flowing = 1;
+        gv_switch_block(t / gv_cluster.threads); // most copies arrive there: then none of them has to switch
         gv_mbarrier_copies_arrive(f->mbarrier);
     }
     release_mbarriers();

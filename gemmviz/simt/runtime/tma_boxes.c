@@ -136,7 +136,7 @@ static void describe(flight *f, const gv_tensor_map *map, int32_t column, int32_
         .swizzle = (uint16_t)map->swizzle,
         .order = issued++,
     };
-    uint32_t multiple = map->swizzle == 128 ? 1024 : 128;
+    uint32_t multiple = map->swizzle == 128 ? 1024 : map->swizzle == GV_NO_BOX ? 16 : 128;
     gv_now.run->last_pc = pc;
     if (shared % multiple) gv_stop_misaligned(shared, multiple, 1);
 }
@@ -213,9 +213,9 @@ static void write_shared(void *what)
     gv_mbarrier_count_bytes(f->barrier, f->bytes, f->box.pc);
 }
 
-void gv_box_load(void *shared, const void *map, int32_t column, int32_t row, void *barrier, uint32_t blocks)
+void gv_ask_to_load(
+    void *shared, const gv_tensor_map *map, int32_t column, int32_t row, void *barrier, uint32_t blocks, uintptr_t pc)
 {
-    uintptr_t pc = GV_PC;
     gv_catch_up();
     if (!blocks) blocks = 1u << gv_now.rank;
     flight *first = NULL;
@@ -236,6 +236,11 @@ void gv_box_load(void *shared, const void *map, int32_t column, int32_t row, voi
         f->box.to_block = gv_now.block - gv_now.rank + rank;
         f->box.barrier = (uintptr_t)barrier;
     }
+}
+
+void gv_box_load(void *shared, const void *map, int32_t column, int32_t row, void *barrier, uint32_t blocks)
+{
+    gv_ask_to_load(shared, map, column, row, barrier, blocks, GV_PC);
 }
 
 static void arrive(uint32_t i)
@@ -261,7 +266,7 @@ void gv_all_boxes_arrive(void)
     }
 }
 
-static void ask_to_store(
+void gv_ask_to_store(
     const gv_tensor_map *map, int32_t column, int32_t row, const void *shared, int how, uintptr_t pc)
 {
     gv_catch_up();
@@ -275,7 +280,7 @@ static void ask_to_store(
 
 void gv_box_store(const void *map, int32_t column, int32_t row, const void *shared)
 {
-    ask_to_store(map, column, row, shared, GV_BOX_STORE, GV_PC);
+    gv_ask_to_store(map, column, row, shared, GV_BOX_STORE, GV_PC);
 }
 
 void gv_box_add(const void *map, int32_t column, int32_t row, const void *shared)
@@ -286,7 +291,7 @@ void gv_box_add(const void *map, int32_t column, int32_t row, const void *shared
         gv_now.run->fault_other = to->index;
         gv_stop(GV_ADDS_NO_FLOATS);
     }
-    ask_to_store(to, column, row, shared, GV_BOX_ADD, GV_PC);
+    gv_ask_to_store(to, column, row, shared, GV_BOX_ADD, GV_PC);
 }
 
 void gv_box_store_commit(void)

@@ -1,6 +1,14 @@
 // Boxes in flight, for the files in later layers; the calls for kernels are in kernel_calls/hopper.h.
 #pragma once
+#include "kernel_calls/hopper.h"
 #include "running.h"
+
+// Requests a box for the blocks of a mask, or the store of one (`how`: gv_box_kind); pc: the instruction. For
+// bulk_copies.c.
+void gv_ask_to_load(
+    void *shared, const gv_tensor_map *map, int32_t column, int32_t row, void *barrier, uint32_t blocks, uintptr_t pc);
+void gv_ask_to_store(
+    const gv_tensor_map *map, int32_t column, int32_t row, const void *shared, int how, uintptr_t pc);
 
 // Removes the boxes of the last block, and reports those that never arrived. For scheduler.c.
 void gv_boxes_reset(void);

@@ -74,6 +74,20 @@ static const places *places_of(const gv_fragment *f)
     return &known[at];
 }
 
+// Fragments that each thread has loaded since its last product, and products in a row that had loads of their own.
+// These gain nothing by being postponed: copying their operands takes as long as the waits that are saved.
+static struct {
+    uint8_t loads, with_own;
+} history[GV_MAX_CLUSTER * GV_MAX_THREADS];
+
+static int has_own_loads(void)
+{
+    uint32_t me = gv_thread_slot();
+    history[me].with_own = history[me].loads < 2 ? 0 : history[me].with_own < 2 ? history[me].with_own + 1 : 2;
+    history[me].loads = 0;
+    return history[me].with_own == 2;
+}
+
 // An operand of 16 bits is loaded 8 x 8 elements at a time, in any layout: each lane reads two adjacent elements of a
 // row of memory. (For the other layout the hardware transposes the tile after the load.) Seen in the machine code for
 // sm_90.
@@ -124,6 +138,7 @@ void gv_wmma_load(void *x, const void *from, uint32_t leading, int by_columns, c
     if (gv_now.catch_up) gv_now.catch_up((uintptr_t)x, f->count * size);
     if (size == 2 && !f->accumulates) read_operand(from, leading, by_columns, f, GV_PC);
     else touch_elements((char *)from, NULL, leading, by_columns, f, GV_PC);
+    if (!f->accumulates && history[gv_thread_slot()].loads < 2) history[gv_thread_slot()].loads++;
     const places *at = places_of(f);
     uint32_t lane = gv_lane_now();
     for (uint32_t i = 0; i < f->count; i++) {
@@ -200,7 +215,7 @@ void gv_wmma_mma(void *d, const gv_fragment *fd, const void *a, const gv_fragmen
     if (gv_lanes() != ~0u) gv_no_warp(pc);
     gv_work_together(GV_WARP);
     uint32_t bytes_a = bytes_of(fa), bytes_b = bytes_of(fb);
-    if (gv_now.run->at_once || c != d || bytes_a > OPERAND_BYTES || bytes_b > OPERAND_BYTES) {
+    if (has_own_loads() || gv_now.run->at_once || c != d || bytes_a > OPERAND_BYTES || bytes_b > OPERAND_BYTES) {
         gv_warp_instruction(~0u, &mine, multiply, pc);
         return;
     }

@@ -7,9 +7,8 @@ import numpy.typing as npt
 
 from gemmviz.trace.order.requests import Ints
 from gemmviz.trace.order.timeline import Timeline
+from gemmviz.trace.parts import ROWS_AT_ONCE
 from gemmviz.trace.recording.recording import WARP, Recording
-
-_CHUNK_ROWS = 1 << 18  # rows that are processed at once
 
 
 @dataclass(frozen=True)
@@ -27,7 +26,7 @@ def participation(recording: Recording, timeline: Timeline) -> Participation:
     first = 0
     while first < timeline.steps:
         begin = int(timeline.start[first])
-        last = max(int(np.searchsorted(timeline.start, begin + _CHUNK_ROWS, side="right")) - 1, first + 1)
+        last = max(int(np.searchsorted(timeline.start, begin + ROWS_AT_ONCE, side="right")) - 1, first + 1)
         rows = timeline.order[begin : timeline.start[last]]
         step = np.repeat(np.arange(last - first), np.diff(timeline.start[first : last + 1]))
         # The rows of a step are in the order of the recording: block after block, and in a block warp after warp.

@@ -8,10 +8,10 @@ import numpy as np
 import numpy.typing as npt
 
 from gemmviz.trace.order.requests import Ints, Requests, align, changes, earlier
+from gemmviz.trace.parts import ROWS_AT_ONCE
 from gemmviz.trace.recording.recording import WARP, Recording
 
 Order = Literal["grid", "block"]
-_ROWS_AT_ONCE = 1 << 18
 
 
 @dataclass(frozen=True)
@@ -62,8 +62,8 @@ class Timeline:
         """The step of each row of the recording."""
         # Neither a running sum nor `np.repeat` lets other threads work meanwhile: the window would stop for all rows.
         steps = np.empty(len(self.order), np.int64)
-        for begin in range(0, len(self.order), _ROWS_AT_ONCE):
-            rows = self.order[begin : begin + _ROWS_AT_ONCE]
+        for begin in range(0, len(self.order), ROWS_AT_ONCE):
+            rows = self.order[begin : begin + ROWS_AT_ONCE]
             end = begin + len(rows)
             first, last = np.searchsorted(self.start[:-1], (begin, end - 1), side="right") - 1
             bounds = np.clip(self.start[first : last + 2], begin, end)

@@ -8,7 +8,7 @@ import numpy.typing as npt
 
 from gemmviz.catalogue.matrices import A, B
 from gemmviz.trace.distinct import distinct
-from gemmviz.trace.order.requests import Ints
+from gemmviz.trace.order.requests import Ints, changes
 from gemmviz.trace.origin.stale_reads import same
 from gemmviz.trace.recording.recording import WARP
 
@@ -176,7 +176,8 @@ def closest(matrix: Ints, k: Ints, use: Ints) -> Ints:
     Parameters
     ----------
     matrix, k, use
-        For each use: 0 for A and 1 for B, the position along K, and the row of the recording.
+        For each use: 0 for A and 1 for B, the position along K (or any number that only uses of one pair share), and
+        the row of the recording.
 
     Returns
     -------
@@ -198,5 +199,5 @@ def closest(matrix: Ints, k: Ints, use: Ints) -> Ints:
         distances.append(np.abs(use[other] - use[mine])[same])
     pair, distance = np.concatenate(pairs, axis=1), np.concatenate(distances)
     order = np.lexsort((distance, k[pair[0]]))
-    nearest = order[np.unique(k[pair[0]][order], return_index=True)[1]]
+    nearest = order[changes(k[pair[0]][order])]
     return np.sort(np.concatenate([pair[:, nearest].ravel(), np.flatnonzero(np.isin(k, alone))]))

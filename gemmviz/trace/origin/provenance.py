@@ -27,10 +27,9 @@ from gemmviz.trace.origin.array_state import History
 from gemmviz.trace.origin.operand_paths import CellAccesses, OperandPaths, Operands, Owner, closest
 from gemmviz.trace.origin.staging import Staged
 from gemmviz.trace.origin.stale_reads import same
+from gemmviz.trace.parts import ROWS_AT_ONCE
 from gemmviz.trace.recording.recording import WARP, Recording
 from gemmviz.trace.recording.tma_stores import added, before_store
-
-_CHUNK_ROWS = 1 << 17  # rows that are processed at once
 
 
 def together(recording: Recording) -> int:
@@ -74,8 +73,8 @@ class Provenance:
         log = self.recording.accesses
         index = np.empty(self.recording.elements_accessed, np.int64)
         end = 0
-        for begin in range(0, len(log), _CHUNK_ROWS):
-            rows = np.arange(begin, min(begin + _CHUNK_ROWS, len(log)))
+        for begin in range(0, len(log), ROWS_AT_ONCE):
+            rows = np.arange(begin, min(begin + ROWS_AT_ONCE, len(log)))
             position, element = self.recording.elements(rows)
             start, end = end, end + len(position)
             index[start:end] = self._slot(rows[position], element) << self._bits | rows[position]

@@ -21,9 +21,9 @@ from gemmviz.catalogue.matrices import A, B
 from gemmviz.trace.distinct import distinct
 from gemmviz.trace.order.requests import Ints, earlier
 from gemmviz.trace.origin.load_store_matching import matched
+from gemmviz.trace.parts import ROWS_AT_ONCE
 from gemmviz.trace.recording.recording import Recording
 
-_PART = 1 << 20  # writes that are looked at together
 _LAGS = 8  # the largest number of loads back
 _SAMPLE = 2048  # stores of an instruction that are compared with loads
 _PARTS = 16  # the largest number of elements of one access
@@ -295,8 +295,8 @@ def feeding(recording: Recording, found: Staged) -> dict[int, list[int]]:
     """
     arrays, of = recording.arrays, recording.accesses.array
     counts = np.zeros(len(arrays) ** 2, np.int64)
-    for begin in range(0, len(found.read), _PART):
-        read, row = (rows[begin : begin + _PART] for rows in (found.read, found.row))
+    for begin in range(0, len(found.read), ROWS_AT_ONCE):
+        read, row = (rows[begin : begin + ROWS_AT_ONCE] for rows in (found.read, found.row))
         linked = np.flatnonzero(read >= 0)
         pairs = of[read[linked]].astype(np.int64) * len(arrays) + of[row[linked]]
         counts += np.bincount(pairs, minlength=len(counts))

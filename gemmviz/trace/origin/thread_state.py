@@ -267,14 +267,20 @@ def _pairs(operands: Operands, rows: Ints, columns: Ints, length: int) -> tuple[
             found.append(table[lines])
         element, k = np.nonzero((found[0] >= 0) & (found[1] >= 0))
         return element, found[0][element, k], found[1][element, k]
-    kept: list[Ints] = [np.zeros((3, 0), np.int64)]
-    for place, (row, column) in enumerate(zip(rows.tolist(), columns.tolist(), strict=True)):
-        line = np.where(operands.matrix == A, row, column)
-        mine = np.flatnonzero(operands.line == line)
-        chosen = mine[closest(operands.matrix[mine], operands.k[mine], operands.use[mine])]
-        a, b = (chosen[operands.matrix[chosen] == matrix] for matrix in (A, B))
-        both, at, beside = np.intersect1d(operands.k[a], operands.k[b], return_indices=True)
-        a, b = a[at], b[beside]
-        kept.append(np.stack([np.full(len(both), place), a, b]))
-    element, a, b = np.concatenate(kept, axis=1)
-    return element, a, b
+    (of_a, a), (of_b, b) = (_of_lines(operands, matrix, lines) for matrix, lines in ((A, rows), (B, columns)))
+    at = np.concatenate([a, b])
+    place = np.concatenate([of_a, of_b]) * length + operands.k[at]  # each element has its own positions along K
+    chosen = closest(operands.matrix[at], place, operands.use[at])
+    a, b = (chosen[operands.matrix[at[chosen]] == matrix] for matrix in (A, B))
+    both, in_a, in_b = np.intersect1d(place[a], place[b], return_indices=True)
+    return both // length, at[a[in_a]], at[b[in_b]]
+
+
+def _of_lines(operands: Operands, matrix: int, lines: Ints) -> tuple[Ints, Ints]:
+    """Return every operand of a matrix that lies in one of some lines: the index of the line, and of the operand."""
+    mine = np.flatnonzero(operands.matrix == matrix)
+    mine = mine[np.argsort(operands.line[mine], kind="stable")]
+    first, last = (np.searchsorted(operands.line[mine], lines, side) for side in ("left", "right"))
+    count = last - first
+    which = np.repeat(np.arange(len(lines)), count)
+    return which, mine[np.arange(len(which)) - np.repeat(np.cumsum(count) - count - first, count)]

@@ -109,6 +109,8 @@ class Site:
         Whether it is a ``wgmma``, whose operands the tensor cores read from shared memory.
     elsewhere
         Whether it accesses A in the memory of another GPU. An instruction that accesses both memories is two sites.
+    remote
+        Whether it accesses the shared memory of another block of the cluster.
     """
 
     line: int
@@ -116,6 +118,7 @@ class Site:
     atomic: bool = False
     product: bool = False
     elsewhere: bool = False
+    remote: bool = False
 
 
 @dataclass(frozen=True)

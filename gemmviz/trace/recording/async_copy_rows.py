@@ -9,6 +9,8 @@ import numpy.typing as npt
 from gemmviz.simt.async_copies import Copies
 
 Ints = npt.NDArray[np.int64]
+# New memory costs more than the work: so many rows use the same memory again and again.
+_AT_ONCE = 1 << 15
 
 
 def pairs(copies: Copies, column: Mapping[str, npt.NDArray[Any]]) -> Ints:
@@ -35,10 +37,26 @@ def pairs(copies: Copies, column: Mapping[str, npt.NDArray[Any]]) -> Ints:
     again = (owner[1:] == owner[:-1]) & (arrived["order"][1:] == arrived["order"][:-1])
     if again.any():
         arrived, owner = (values[np.append(~again, True)] for values in (arrived, owner))
-    written = _found(owner, arrived["writes"], *_rows(copies.writing, column))
-    read = _found(owner, arrived["reads"], *_rows(copies.reading, column))
-    found = np.stack([written, read, arrived["phase"].astype(np.int64)], axis=1)
-    return found if (written >= 0).all() else found[written >= 0]
+    found = np.full((len(arrived), 3), -1, np.int64)
+    for rows, of in _parts(column["block_of"], arrived["block"]):
+        here = {name: column[name][rows] for name in ("site", "block_of", "thread_of")}
+        for i, (made, sites) in enumerate((("writes", copies.writing), ("reads", copies.reading))):
+            _found(found[of, i], owner[of], arrived[made][of], rows.start, *_rows(sites, here))
+    found[:, 2] = arrived["phase"]
+    kept = found[:, 0] >= 0
+    return found if kept.all() else found[kept]
+
+
+def _parts(rows: npt.NDArray[np.uint32], copies: npt.NDArray[np.uint32]) -> list[tuple[slice, slice]]:
+    """Return the rows and the copies of whole blocks, at least `_AT_ONCE` rows each; both are sorted by block."""
+    parts: list[tuple[slice, slice]] = []
+    row = copy = 0
+    while row < len(rows):
+        block = rows[min(row + _AT_ONCE, len(rows)) - 1]
+        end, last = (int(np.searchsorted(of, block, side="right")) for of in (rows, copies))
+        parts.append((slice(row, end), slice(copy, last)))
+        row, copy = end, last
+    return parts
 
 
 def _rows(sites: npt.NDArray[np.bool_], column: Mapping[str, npt.NDArray[Any]]) -> tuple[Ints, Ints]:
@@ -68,16 +86,22 @@ def _by_owner(block: npt.NDArray[np.uint32], thread: npt.NDArray[np.uint16]) -> 
     return order
 
 
-def _found(owner: Ints, made: npt.NDArray[Any], rows: Ints, row_owner: Ints) -> Ints:
-    """Return the first row of each copy, -1 if it made none.
+def _found(found: Ints, owner: Ints, made: npt.NDArray[Any], begin: int, rows: Ints, row_owner: Ints) -> None:
+    """Set `found` to the first row of each copy; it stays as it is for one that made none.
 
     Parameters
     ----------
+    found
+        Changed: one number for each copy.
     owner, made
         For each copy, sorted by owner and then by order: its owner, and the number of its rows.
+    begin
+        The row from which `rows` are counted.
     rows, row_owner
         The rows, sorted in the same way.
     """
+    if not len(owner):
+        return
     made = made.astype(np.int64)
     before = np.cumsum(made) - made
     # Owners have many copies each: the place of each owner is searched for once.
@@ -85,8 +109,6 @@ def _found(owner: Ints, made: npt.NDArray[Any], rows: Ints, row_owner: Ints) -> 
     copies = np.diff(np.append(first, len(owner)))
     place = before + np.repeat(np.searchsorted(row_owner, owner[first]) - before[first], copies)
     if made.all():
-        found: Ints = rows[place]
-        return found
-    found = np.full(len(owner), -1, np.int64)
-    found[made > 0] = rows[place[made > 0]]
-    return found
+        np.add(rows[place], begin, out=found)
+        return
+    found[made > 0] = rows[place[made > 0]] + begin

@@ -180,7 +180,7 @@ def _recording(
     arrays = _arrays(launch, raw)
     log = accesses(raw)
     sites = [
-        Site(*place, kind == SiteKind.ATOMIC, kind == SiteKind.PRODUCT)
+        Site(*place, kind == SiteKind.ATOMIC, kind == SiteKind.PRODUCT, remote=kind == SiteKind.REMOTE)
         for place, kind in zip(raw.places, raw.kinds, strict=True)
     ]
     for site in np.unique(log.site[raw.elsewhere]).tolist():

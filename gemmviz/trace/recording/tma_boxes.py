@@ -21,6 +21,8 @@ Ints = npt.NDArray[np.int64]
 LOADED, STORED, ADDED = BoxKind
 _STORE = 8  # the column of `Accesses.boxes` for `store`
 _OWNER = ("block_of", "phase_of", "thread_of")
+# Pieces of boxes that are paired together: new memory costs more than the work, and so few use it again.
+_AT_ONCE = 1 << 14
 
 
 @dataclass(frozen=True)
@@ -241,21 +243,28 @@ def boxes_of_run(
     reads = np.where(store & ~arrives, 0, b["reads"]).astype(np.int64)
     writes = np.where(arrives, b["writes"], 0).astype(np.int64)
     array, element, itemsize = _places(b["shared"], shared)
-    boxes = np.stack(
-        [
+    boxes = _table(
+        (
             *(np.where(reads > 0, read, -1), reads, np.where(writes > 0, write, -1), writes),
             *(b["block"], b["thread"], b["pc"], b["to_block"], b["store"]),
             *(b["issued"], np.where(arrives, b["arrived"].astype(np.int64), -1)),
             *(b["matrix"], b["row"], b["column"], b["rows"], b["pieces"].astype(np.int64) * PIECE_BYTES // itemsize),
             *(array, element, np.where(store, -1, number(b["barrier"]))),
-        ],
-        axis=1,
-    ).astype(np.int64)
+        )
+    )
     of = np.where(e["kind"] < FENCE, number(e["barrier"]), -1)
     columns = (of, e["block"], e["kind"], e["number"], e["parity"], e["arrivals"], e["bytes"])
     at = row(e["block"], e["phase"], e["thread"], e["made"])
-    events = np.stack([*columns, e["thread"], e["phase"], e["pc"], at, e["turn"], e["remote"]], axis=1).astype(np.int64)
+    events = _table((*columns, e["thread"], e["phase"], e["pc"], at, e["turn"], e["remote"]))
     return Known(boxes, events, _pairs(b, boxes))
+
+
+def _table(columns: Sequence[npt.NDArray[Any]]) -> Ints:
+    """Return columns of whole numbers as one array."""
+    found = np.empty((len(columns[0]), len(columns)), np.int64)
+    for i, column in enumerate(columns):
+        found[:, i] = column
+    return found
 
 
 def _first_rows(column: Mapping[str, npt.NDArray[Any]]) -> Ints:
@@ -288,30 +297,39 @@ def _places(offset: npt.NDArray[np.int64], shared: Sequence[SharedArray]) -> tup
 
 def _pairs(raw: npt.NDArray[Any], boxes: Ints) -> Ints:
     """Return, for each piece of each box loaded to shared memory: write, read (-1: none), and phase of issue."""
-    read, reads, write, writes = boxes[:, :4].T
+    reads, writes = boxes[:, 1], boxes[:, 3]
     inside = (raw["end_row"] - raw["first_row"]).clip(0) * (raw["end_piece"] - raw["first_piece"]).clip(0)
     complete = writes == raw["rows"].astype(np.int64) * raw["pieces"]
     kept = np.flatnonzero((raw["store"] == 0) & complete & ((reads == 0) | (inside == reads)))
-    pieces = writes[kept]
-    begin = np.cumsum(pieces) - pieces
-    number = np.arange(pieces.sum())
-    found = np.empty((len(number), 3), np.int64)
-    # The source of a box that has all of its pieces in the matrix; of the others, below.
-    whole = reads[kept] == pieces
-    source = np.repeat(np.where(whole, read[kept] - begin, 0), pieces) + number
-    if not whole.all():
-        source[~np.repeat(whole, pieces)] = -1
-    for at, index in zip(begin[~whole].tolist(), kept[~whole].tolist(), strict=True):
-        if not reads[index]:
-            continue
-        box = raw[index]
-        part = source[at : at + writes[index]].reshape(int(box["rows"]), int(box["pieces"]))
-        of_it = part[int(box["first_row"]) : int(box["end_row"]), int(box["first_piece"]) : int(box["end_piece"])]
-        of_it[:] = read[index] + np.arange(reads[index]).reshape(of_it.shape)
-    np.add(np.repeat(write[kept] - begin, pieces), number, out=found[:, 0])
-    found[:, 1] = source
-    found[:, 2] = np.repeat(raw["issued"][kept], pieces)
+    end = np.cumsum(writes[kept])
+    found = np.empty((int(end[-1]) if len(end) else 0, 3), np.int64)
+    first = at = 0
+    while first < len(kept):
+        last = max(first + 1, int(np.searchsorted(end, at + _AT_ONCE, side="right")))
+        _fill(found[at : end[last - 1]], raw, boxes, kept[first:last])
+        first, at = last, int(end[last - 1])
     return found
+
+
+def _fill(found: Ints, raw: npt.NDArray[Any], boxes: Ints, kept: Ints) -> None:
+    """Set `found` to the pairs of some boxes: `kept` are their numbers."""
+    read, reads, write, writes = boxes[kept, :4].T
+    begin = np.cumsum(writes) - writes
+    number = np.arange(len(found))
+    # The source of a box that has all of its pieces in the matrix; of the others, below.
+    whole = reads == writes
+    np.add(np.repeat(write - begin, writes), number, out=found[:, 0])
+    source = found[:, 1]
+    np.add(np.repeat(read - begin, writes), number, out=source)
+    if not whole.all():
+        source[~np.repeat(whole, writes)] = -1
+    for i in np.flatnonzero(~whole & (reads > 0)).tolist():
+        box = raw[kept[i]]
+        part = np.full((int(box["rows"]), int(box["pieces"])), -1, np.int64)
+        of_it = part[int(box["first_row"]) : int(box["end_row"]), int(box["first_piece"]) : int(box["end_piece"])]
+        of_it[:] = read[i] + np.arange(reads[i]).reshape(of_it.shape)
+        source[begin[i] : begin[i] + writes[i]] = part.ravel()
+    found[:, 2] = np.repeat(raw["issued"][kept], writes)
 
 
 def swizzles(raw: TmaReport, shared: Sequence[SharedArray]) -> list[int]:

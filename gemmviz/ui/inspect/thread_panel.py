@@ -20,7 +20,7 @@ from gemmviz.ui.inspect.thread_view import ThreadView
 from gemmviz.ui.inspect.waterfall import Waterfall
 from gemmviz.ui.look.steady_scroll import SteadyScroll
 from gemmviz.ui.look.theme import THEMES
-from gemmviz.ui.stage.caption import BETWEEN, number, thread_text
+from gemmviz.ui.stage.caption import BETWEEN, index_text, number
 from gemmviz.ui.turns import Turns
 
 _MOST_OPERANDS, _MOST_HELD = 8, 8
@@ -153,12 +153,12 @@ class ThreadPanel(InspectPanel):
         session = self.session
         thread, recording = session.inspection.thread, playable.recording
         if recording.backend == "cuda":
-            text = thread_text(recording, session.cursor.block, thread)
+            where = {"block": block_text(recording, session.cursor.block), "warp": thread // WARP}
             if held:
-                text = tr(
-                    "block {block}, warp {warp}", block=block_text(recording, session.cursor.block), warp=thread // WARP
-                )
-                text = BETWEEN.join([text, uses_text(recording, held)])
+                text = BETWEEN.join([tr("block {block}, warp {warp}", **where), uses_text(recording, held)])
+            else:  # the box beside it has the lane
+                index = index_text(recording.thread_index(thread))
+                text = tr("block {block}, thread {thread}, warp {warp}", thread=index, **where)
             self.head.say(text)
         else:
             self.head.say(

@@ -163,7 +163,7 @@ class Waterfall(QWidget):
                 painter.setPen(QPen(QColor(theme.faint), 1, Qt.PenStyle.DashLine))
                 painter.drawRect(bar)
             else:
-                painter.fillRect(bar, QColor(theme.write if row.look == "now" else theme.good))
+                painter.fillRect(bar, QColor(theme.amber if row.look == "now" else theme.good))
         return picture
 
     def _sum_text(self, row: "_Row", room: float) -> str:

@@ -12,6 +12,7 @@ from gemmviz.trace.playable import Playable
 from gemmviz.ui.lenses.lens import LensMoment
 from gemmviz.ui.lenses.sheet import MIDDLE, Sheet
 from gemmviz.ui.look.theme import Theme
+from gemmviz.ui.stage.caption import thousands
 
 _MOST = 4  # GPUs that stand side by side
 _OWN, _COPIED, _TO_COME = 0.6, 0.32, 0.1  # strengths of an owner's colour
@@ -54,7 +55,7 @@ def _draw_sums(sheet: Sheet, room: QRectF, known: SharedProduct) -> float:
     if not known.panels:
         lines = [tr("Nothing crosses: each GPU holds all of A.")]
     else:
-        values = {"once": f"{once:,}", "read": f"{read:,}"}
+        values = {"once": thousands(once), "read": thousands(read)}
         other = tr("If each read went to the owner's memory: {read} bytes.", **values)
         if known.crossing == "reads":
             said = tr("{read} bytes cross: each read goes to the owner's memory.", **values)

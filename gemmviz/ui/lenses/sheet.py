@@ -18,7 +18,6 @@ _LEAST_PX = 8
 _USUAL, _LARGEST = (560.0, 330.0), 1.4
 _MOST_ROUND = 24
 _MOST_WIDTHS = 2000
-_AMBER_LIGHT = "#d97a00"
 LEFT = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
 RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
 MIDDLE = Qt.AlignmentFlag.AlignCenter
@@ -118,7 +117,7 @@ class Sheet:
     @property
     def amber(self) -> QColor:
         """The colour of areas that wait or are written."""
-        return QColor(_AMBER_LIGHT if self.theme.name == "light" else self.theme.write)
+        return QColor(self.theme.amber)
 
     def _of(self, size: Size | float, bold: bool = False, italic: bool = False) -> _Type:
         pixels = max(round(self._px * _SIZES[size]) if isinstance(size, str) else int(size), _LEAST_PX)

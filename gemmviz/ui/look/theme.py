@@ -15,7 +15,10 @@ READ, SEEN, PRESENTED = 4.5, 3.0, 7.0
 
 @dataclass(frozen=True)
 class Theme:
-    """Colours by their meaning. Blue and amber are kept for reads and writes; owners have other hues (Okabe-Ito)."""
+    """Colours by their meaning. Blue and amber are kept for reads and writes; owners have other hues (Okabe-Ito).
+
+    `write` is the amber of texts and lines, `amber` that of areas: on white, text needs a darker one.
+    """
 
     name: str
     background: str
@@ -29,6 +32,7 @@ class Theme:
     accent: str
     read: str
     write: str
+    amber: str
     good: str
     bad: str
     warn: str
@@ -59,6 +63,7 @@ DARK = Theme(
     accent="#56b4e9",
     read="#56b4e9",
     write="#ffb000",
+    amber="#ffb000",
     good="#2fc79a",
     bad="#ff7a5c",
     warn="#f0e442",
@@ -84,6 +89,7 @@ LIGHT = Theme(
     accent="#005a9e",
     read="#0066a0",
     write="#a04d00",
+    amber="#d97a00",
     good="#00664a",
     bad="#b3261e",
     warn="#7a5c00",

@@ -7,7 +7,8 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QVBoxLayout, QWidget
 
 from gemmviz.catalogue.scheduled import why
 from gemmviz.language import tr
-from gemmviz.session import Message, Session
+from gemmviz.session import Session
+from gemmviz.session.values.message import told
 from gemmviz.ui.look.figure_text import short_size
 from gemmviz.ui.panels.controls import RecordControls
 
@@ -53,8 +54,9 @@ class SizePopover(QFrame):
     def open(self, at: QPoint) -> None:
         """Open the sheet below a point of the screen, unless a lesson has chosen the size."""
         if self._session.tour.lesson is not None:
-            text = tr("The lesson has chosen the size. Leave it first (Ctrl+L): then the size is yours.")
-            self._session.messages.tell(Message(text, "info"))
+            self._session.messages.tell(
+                told(lambda: tr("The lesson has chosen the size. Leave it first (Ctrl+L): then the size is yours."))
+            )
             return
         self._explain()
         for part in (self, *self.findChildren(QWidget)):

@@ -57,7 +57,7 @@ class SizeRow(QWidget):
         self.link.setCheckable(True)
         self.link.setToolTip(tr("Square: keep M = N = K"))
         self.link.setAccessibleName(tr("Square: keep M = N = K"))
-        self.link.clicked.connect(square.choose)
+        self.link.clicked.connect(self._on_link)
         row.addWidget(self.link)
         self._fit()
 
@@ -85,6 +85,13 @@ class SizeRow(QWidget):
             self.boxes[name].blockSignals(False)
         self._square.follow(problem)
         self.link.setChecked(self._square.linked)
+
+    def _on_link(self, linked: bool) -> None:
+        """Link the sides, or remove the link; the first side is then that of all three."""
+        self._square.choose(linked)
+        problem = self.problem()
+        if linked and problem != Problem.cube(problem.m):
+            self._on_value("M", problem.m)
 
     def _on_value(self, name: str, value: int) -> None:
         if self._square.linked:

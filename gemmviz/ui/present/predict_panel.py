@@ -29,6 +29,7 @@ from gemmviz.ui.look.theme import THEMES, Theme, for_presenting
 
 _ANSWERS = 4
 _KEYS = tuple("1234")
+_MARK = "✗ "  # the widest sign in front of an answer
 # A focused widget for typing, or one with a use of its own for Return, keeps these keys.
 _TYPED_INTO = (QLineEdit, QAbstractSpinBox, QPlainTextEdit, QComboBox)
 _ENTERED = (*_TYPED_INTO, QTableView, QTreeView)
@@ -147,12 +148,15 @@ class PredictPanel(QWidget):
         predict = self.session.predict
         if predict.question is None:
             return ""
-        if not predict.revealed:
-            return tr("1 to 4: your answer.  Enter: reveal it.")
         why = predict.question.why
-        if self._modelled():
-            return tr("{why}  Addresses recorded, wavefronts modelled.  Enter: the next question.", why=why)
-        return tr("{why}  Recorded.  Enter: the next question.", why=why)
+        if not predict.revealed:
+            text = tr("1 to 4: your answer.  Enter: reveal it.")
+        elif self._modelled():
+            text = tr("{why}  Addresses recorded, wavefronts modelled.  Enter: the next question.", why=why)
+        else:
+            text = tr("{why}  Recorded.  Enter: the next question.", why=why)
+        # In front of an audience the foot has the keys.
+        return text if self._presented else f"{text}  {tr('Esc: end.')}"
 
     def _modelled(self) -> bool:
         """Return whether the answer counts wavefronts, which follow from the recorded addresses by a model."""
@@ -185,7 +189,12 @@ class PredictPanel(QWidget):
 
     def _arrange(self) -> None:
         """Put the answers side by side as far as it is wide enough."""
-        widest = max(button.sizeHint().width() for button in self.answers) + self._grid.spacing()
+        # With room for a mark, so that the answers keep their places when the right one is revealed.
+        mark = self.answers[0].fontMetrics().horizontalAdvance(_MARK)
+        widest = mark + max(
+            button.sizeHint().width() - mark * (not button.text()[:1].isdigit()) for button in self.answers
+        )
+        widest += self._grid.spacing()
         margins = self._column.contentsMargins()
         room = self.width() - margins.left() - margins.right() + self._grid.spacing()
         columns = next((count for count in (4, 2) if widest * count <= room), 1)

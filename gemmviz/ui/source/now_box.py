@@ -15,7 +15,7 @@ from gemmviz.trace.recording.names import cell_name
 from gemmviz.ui.charts.tag import Tag
 from gemmviz.ui.connections import listen
 from gemmviz.ui.inspect.inspector_text import request_cost
-from gemmviz.ui.stage.caption import BETWEEN, events, index_text, number
+from gemmviz.ui.stage.caption import events, index_text, number
 from gemmviz.ui.turns import InTurn
 
 _WINDOW = 4096  # rows after a read in which its write is looked for: a thread's rows of a phase follow each other
@@ -112,8 +112,8 @@ def access_text(playable: Playable, step: int, block: int, thread: int) -> str:
     rows = playable.block_rows(step, block)
     mine = rows[log.thread[rows] == thread]
     if recording.backend != "cuda" or len(mine) != 1:
-        text = BETWEEN.join(events(playable, step, block)[:2])
-        return text[:1].upper() + text[1:]
+        parts = events(playable, step, block)[:2]
+        return "\n".join(part[:1].upper() + part[1:] for part in parts)
     row = int(mine[0])
     values = {
         "thread": index_text(recording.thread_index(thread)),

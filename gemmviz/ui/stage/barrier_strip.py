@@ -182,7 +182,7 @@ class BarrierStrip:
             return
         bar = QRectF(x, y - em * 0.25, em * _BAR, em * 0.5)
         share = 1 - min(state.bytes / state.announced, 1)
-        painter.fillRect(QRectF(bar.left(), bar.top(), bar.width() * share, bar.height()), QColor(theme.write))
+        painter.fillRect(QRectF(bar.left(), bar.top(), bar.width() * share, bar.height()), QColor(theme.amber))
         painter.setBrush(Qt.BrushStyle.NoBrush)
         painter.setPen(QPen(QColor(theme.write), 1))
         painter.drawRect(bar)

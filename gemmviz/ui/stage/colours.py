@@ -60,7 +60,7 @@ class Colours:
         self._owner, kinds = kinds // len(hues), kinds % len(hues)
         self._depth = hues[kinds] - self._background
         self._read = np.array(rgb(theme.read), np.float32)
-        self._write = np.array(rgb(theme.write), np.float32)
+        self._write = np.array(rgb(theme.amber), np.float32)
         self._wrong = np.array(rgb(theme.bad), np.float32)
         self._write_steps = [
             np.flatnonzero((timeline.array == index) & timeline.write) for index in range(len(recording.arrays))

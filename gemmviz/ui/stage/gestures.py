@@ -252,7 +252,7 @@ class Gestures:
             return
         at = middle + (target.center() - middle) * product_place(moment.fraction)
         self._draw_added(painter, target, left * right, ratio)
-        self._chip(painter, _product_text(left, right), at, size, self._theme.write, ratio)
+        self._chip(painter, _product_text(left, right), at, size, self._theme.amber, ratio)
 
     def _draw_from(
         self,
@@ -271,7 +271,7 @@ class Gestures:
         begin = self._edge(covered, target, self._text.width_of(_product_text(left, right), int(size)), size)
         at = begin + (end - begin) * product_place(moment.fraction)
         self._draw_added(painter, target, left * right, ratio)
-        self._chip(painter, _product_text(left, right), at, size, self._theme.write, ratio)
+        self._chip(painter, _product_text(left, right), at, size, self._theme.amber, ratio)
 
     def _edge(self, covered: QRectF, target: QRectF, wide: float, size: float) -> QPointF:
         """Return where a product with a text of a width comes out of a covered place."""
@@ -288,7 +288,7 @@ class Gestures:
             text = f"{'+' if product >= 0 else ''}{number(product)}"
             wide = self._text.width_of(text, int(size)) + size
             corner = QPointF(target.right() - wide / 2 - 2, target.bottom() - size)
-            self._chip(painter, text, corner, size, self._theme.write, ratio)
+            self._chip(painter, text, corner, size, self._theme.amber, ratio)
 
     def _chip(self, painter: QPainter, text: str, at: QPointF, size: float, colour: str, ratio: float) -> None:
         wide = self._text.width_of(text, int(size)) + size

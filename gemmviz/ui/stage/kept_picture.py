@@ -32,7 +32,8 @@ class KeptPicture:
         self._kept: tuple[Any, QPixmap] | None = None
         self._coming: _Coming | None = None
         self._next: _Coming | None = None
-        self._spare: QPixmap | None = None
+        self.spare: QPixmap | None = None
+        """A picture that is not drawn any more: one of the same size is painted over it, as new memory takes longer."""
         self.painted = 0
         """How often the part was painted, and not copied."""
 
@@ -75,7 +76,7 @@ class KeptPicture:
             same = kept is not None and kept[0][1:] == state[1:]
             region = changed(kept[0][0]) if kept is not None and same and whole == place else None
             # A picture of the same size is painted over: new memory for each step takes much longer.
-            picture = kept[1] if kept is not None and same else _empty(whole, ratio)
+            picture = kept[1] if kept is not None and same else self._memory(whole, ratio)
             if whole != place:
                 picture.fill(Qt.GlobalColor.transparent)
 
@@ -96,8 +97,7 @@ class KeptPicture:
             pass
         self.painted += 1
         before, self._kept = self._kept, (coming.state, coming.picture)
-        # A picture of the same size is painted over: new memory for each step takes much longer.
-        self._spare = before[1] if before is not None and before[0][1:] == coming.state[1:] else None
+        self.spare = before[1] if before is not None else self.spare
 
     def expects(self, place: QRectF, key: Any, ratio: float) -> bool:
         """Say whether the picture of a key is kept, or was begun: see `go_on_with_next`."""
@@ -138,8 +138,7 @@ class KeptPicture:
         if coming is None or coming.state != state:
             region = changed(kept[0][0]) if kept is not None and kept[0][1:] == state[1:] else None
             same = coming if coming is not None and coming.state[1:] == state[1:] else None
-            picture = same.picture if same is not None else self._spare or _empty(whole, ratio)
-            self._spare = None
+            picture = same.picture if same is not None else self._memory(whole, ratio)
             under = known(kept)[1] if region is not None else None
             coming = _Coming(state, picture, _one_by_one(layers(region), region, under))
         while _paint(coming.picture, whole, font, coming.go_on) and thread_time() < end:
@@ -169,7 +168,8 @@ class KeptPicture:
             return True  # `draw` needs no picture, or has it
         coming, self._coming = self._coming, None  # if painting fails, the picture is of no state
         if coming is None or coming.state != state:
-            picture = coming.picture if coming is not None and coming.state[1:] == state[1:] else _empty(whole, ratio)
+            same = coming is not None and coming.state[1:] == state[1:]
+            picture = known(coming).picture if same else self._memory(whole, ratio)
             if whole != place:
                 picture.fill(Qt.GlobalColor.transparent)
             coming = _Coming(state, picture, begin())
@@ -181,6 +181,26 @@ class KeptPicture:
         self.painted += 1
         self._kept = state, coming.picture
         return True
+
+    def let_go(self) -> QPixmap | None:
+        """Keep no picture any more, and return one to paint over."""
+        kept, self._kept, self._coming, self._next = self._kept, None, None, None
+        return kept[1] if kept is not None else self.spare
+
+    def _memory(self, place: QRectF, ratio: float) -> QPixmap:
+        """Return a picture for a place, to be painted over."""
+        spare, self.spare = self.spare, None
+        width, height = round(place.width() * ratio), round(place.height() * ratio)
+        if spare is not None and fits(spare, width, height, ratio):
+            return spare
+        picture = QPixmap(width, height)
+        picture.setDevicePixelRatio(ratio)
+        return picture
+
+
+def fits(picture: QPixmap, width: int, height: int, ratio: float) -> bool:
+    """Say whether a picture has a size, in device pixels."""
+    return (picture.width(), picture.height(), picture.devicePixelRatio()) == (width, height, ratio)
 
 
 def _one_by_one(
@@ -222,12 +242,6 @@ def _sides(place: QRectF) -> tuple[float, float, float, float]:
 def _is_between(sides: tuple[float, ...], ratio: float) -> bool:
     """Say whether a place is between two pixels of the screen: a copy would be blurred."""
     return any(side * ratio != round(side * ratio) for side in sides)
-
-
-def _empty(place: QRectF, ratio: float) -> QPixmap:
-    picture = QPixmap(round(place.width() * ratio), round(place.height() * ratio))
-    picture.setDevicePixelRatio(ratio)
-    return picture
 
 
 def _paint(picture: QPixmap, place: QRectF, font: QFont, paint: Callable[[QPainter], Result]) -> Result:

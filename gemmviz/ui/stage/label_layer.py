@@ -7,6 +7,7 @@ from typing import Any
 from PySide6.QtCore import QRectF
 from PySide6.QtGui import QColor, QPainter, QPixmap, QRegion
 
+from gemmviz.ui.stage.kept_picture import fits
 from gemmviz.ui.stage.regions import box, boxes
 from gemmviz.ui.stage.scene import Panel
 
@@ -23,6 +24,8 @@ class LabelLayer:
     def __init__(self, background: str) -> None:
         self._background = background
         self._kept: tuple[Any, QPixmap, list[tuple[QRectF, QRectF]]] | None = None
+        self.spare: QPixmap | None = None
+        """A picture that is not drawn any more: see `gemmviz.ui.stage.kept_picture.KeptPicture.spare`."""
 
     def draw(
         self,
@@ -53,8 +56,11 @@ class LabelLayer:
             The part of `rect` that has to be drawn; None: all of it.
         """
         if self._kept is None or self._kept[0] != (key, ratio):
-            pixmap = QPixmap(ceil(rect.width() * ratio), ceil(rect.height() * ratio))
-            pixmap.setDevicePixelRatio(ratio)
+            width, height = ceil(rect.width() * ratio), ceil(rect.height() * ratio)
+            pixmap, self.spare = self.let_go(), None
+            if pixmap is None or not fits(pixmap, width, height, ratio):
+                pixmap = QPixmap(width, height)
+                pixmap.setDevicePixelRatio(ratio)
             # With the background, so that the picture is a copy of it and not a mixture with it.
             pixmap.fill(QColor(self._background))
             with QPainter(pixmap) as into:
@@ -74,3 +80,8 @@ class LabelLayer:
         for place, source in self._kept[2]:
             if part is None or part.intersects(place.toAlignedRect()):
                 painter.drawPixmap(place, self._kept[1], source)
+
+    def let_go(self) -> QPixmap | None:
+        """Keep no picture any more, and return one to paint over."""
+        kept, self._kept = self._kept, None
+        return kept[1] if kept is not None else self.spare

@@ -77,6 +77,26 @@ def draw(
     return labels.written
 
 
+def beside_name(panel: Panel, font: QFont) -> QRectF:
+    """Return where the size of A or C begins, right of its name above it, in pixels; without a width.
+
+    Parameters
+    ----------
+    panel, font
+        Where the matrix stands, and the labels' font.
+    """
+    height = QFontMetricsF(font).height()
+    width = QFontMetricsF(_name_font(font)).horizontalAdvance(panel.name)
+    return QRectF(panel.x + width + height * 0.6, panel.y - height * 2.15, 0, height)
+
+
+def _name_font(font: QFont) -> QFont:
+    big = QFont(font)
+    big.setBold(True)
+    big.setPixelSize(round(QFontMetricsF(font).height() * 1.15))
+    return big
+
+
 class _Labels:
     """Writes labels in the order of their weight; one that would touch an earlier one is not written."""
 
@@ -90,8 +110,7 @@ class _Labels:
         taken: Sequence[QRectF],
     ) -> None:
         self.painter, self.placed, self.recording, self.theme = painter, placed, recording, theme
-        self.font = font
-        self.metrics = QFontMetricsF(font)
+        self.font, self.metrics = font, QFontMetricsF(font)
         self.height = self.metrics.height()
         self.bold = QFont(font)
         self.bold.setBold(True)
@@ -123,8 +142,7 @@ class _Labels:
     def names_above(self) -> None:
         """Write the names of A and C with their sizes above them, and that of B left of its indices."""
         height = self.height
-        big = QFont(self.bold)
-        big.setPixelSize(round(height * 1.15))
+        big = _name_font(self.font)
         metrics = QFontMetricsF(big)
         recording = self.recording
         a, b, c = self.placed[:3]
@@ -143,7 +161,7 @@ class _Labels:
             if size is not None:
                 self.painter.setPen(QColor(self.theme.muted))
                 text = f"{size[0]} = {size[1]} × {size[2]}"
-                room = QRectF(x + width + height * 0.6, base - height * 0.8, 0, height)
+                room = beside_name(panel, self.font)
                 room.setWidth(self.metrics.horizontalAdvance(text))
                 if room.right() <= panel.x + panel.width:
                     self._write(room, text)

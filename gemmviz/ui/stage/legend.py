@@ -53,7 +53,7 @@ def entries(
     edge = QColor(theme.text)
     found = [
         LegendEntry(tr("read"), QColor(theme.read), QPen(edge, 1.2)),
-        LegendEntry(tr("written"), QColor(theme.write), QPen(edge, 2.6)),
+        LegendEntry(tr("written"), QColor(theme.amber), QPen(edge, 2.6)),
     ]
     if ordered:
         found.append(LegendEntry(tr("C: order of the blocks"), QColor(_CLEAR), QPen(edge, 1.5), "line"))
@@ -73,7 +73,9 @@ def entries(
         return found
     if barriers:
         lamp = QPen(edge, 1.2)
-        found.append(LegendEntry(tr("barrier: its phase; dots: arrivals"), QColor(_CLEAR), lamp, "lamp"))
+        found.append(
+            LegendEntry(tr("barrier: its phase; dots: arrivals; −: bytes missing"), QColor(_CLEAR), lamp, "lamp")
+        )
     if playable.warpgroups.count:
         found += _of_groups(playable, theme, block)
     else:

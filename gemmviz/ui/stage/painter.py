@@ -43,6 +43,7 @@ from gemmviz.ui.stage.related import NearCells
 from gemmviz.ui.stage.scene import Panel
 from gemmviz.ui.stage.sentences import Sentences
 from gemmviz.ui.stage.sum_owners import Sums
+from gemmviz.ui.stage.sums_heading import SumsHeading
 from gemmviz.ui.stage.tips import cell_tip
 from gemmviz.ui.stage.value_path import ValuePaths
 from gemmviz.ui.stage.view import View
@@ -78,20 +79,19 @@ class StagePainter(StagePlaces):
         self._colours = Colours(playable, theme, self.touched)
         self._cells = Cells(self._colours, vector)
         self._text = CellText(playable, theme, self.font, vector)
-        self._order = BlockOrder(playable.recording)
         self._marks = Marks(playable, theme, self.touched, self._colours)
-        self._borders = Borders(playable.recording, theme)
+        self._order, self._borders = BlockOrder(playable.recording), Borders(playable.recording, theme)
         self._in_flight = InFlight(playable, theme)
         self._changes = Changes(playable, self.touched, self._colours, self._in_flight)
         self._ghosts = Ghosts(playable, theme, self._text)
         self._gestures = Gestures(playable, theme, self._text)
         self._movers = Movers(self._ghosts, self._gestures)
         self._sums, self._ownership = Sums(playable, theme), Ownership(playable, theme)
-        self._ways = ValuePaths(playable, theme, self.font)
+        self._ways, self._heading = ValuePaths(playable, theme, self.font), SumsHeading(playable, theme, self.font)
         self._sentences = Sentences(playable)
         self._axes = AxisFormulas(playable, theme, self.font)
         self.quadrant = Quadrant(playable, theme, self.font, self._sentences)
-        self._labels = LabelLayer(theme.background)
+        self.labels = LabelLayer(theme.background)
         self._near, self.still = NearCells(playable), KeptPicture()
         self._last: Moment | None = None
         self._legend: tuple[Any, list[legend.LegendEntry]] | None = None
@@ -108,9 +108,8 @@ class StagePainter(StagePlaces):
     def on_chip(self, rect: QRectF, view: View, point: QPointF) -> bool:
         """Say whether a point is on the size or on a parameter."""
         plan = self.plan(rect, view)
-        if plan.words is None or self.in_lines(plan, view):
-            return False
-        return any(box.contains(point) for _, box in self.quadrant.words.chips(plan.words))
+        words = None if self.in_lines(plan, view) else plan.words
+        return words is not None and any(box.contains(point) for _, box in self.quadrant.words.chips(words))
 
     def paint(
         self,
@@ -136,8 +135,7 @@ class StagePainter(StagePlaces):
         """
         painter.setFont(self.font)
         plan = self.plan(rect, moment.view)
-        in_lines, placed = self.in_lines(plan, moment.view), plan.panels
-        painted = part
+        in_lines, placed, painted = self.in_lines(plan, moment.view), plan.panels, part
         if late is None or in_lines or self.vector or moment.motion == "line":
             part = None  # all is painted
         on_ground = part is not None and self._is_bare(plan, moment)
@@ -214,6 +212,7 @@ class StagePainter(StagePlaces):
             if plan.aside is not None:
                 self._barriers.draw(painter, plan.aside, font, moment.step, moment.block, ratio)
             self._ghosts.draw_pads(painter, shown, moment)
+            self._heading.draw(painter, plan, moment)
 
         yield beside
 
@@ -294,9 +293,9 @@ class StagePainter(StagePlaces):
             taken.append(QRectF(plan.aside.x, plan.aside.y, plan.aside.width, plan.aside.height))
         if plan.words is not None and moment.view == View():
             taken.append(QRectF(plan.words.left, plan.words.top, plan.words.width, plan.words.height))
-        covered = self._covered(plan)
-        if covered is not None:
+        if (covered := self._covered(plan)) is not None:
             taken.append(covered)
+        taken += self._heading.at(plan, moment, [C])
 
         def write(into: QPainter) -> None:
             labels.draw(into, plan.panels, moment.block, self.playable.recording, self.theme, font, plan.form, taken)
@@ -309,7 +308,7 @@ class StagePainter(StagePlaces):
             painter.restore()
             return
         key = self._plan_key(rect), moment.view, moment.block
-        self._labels.draw(painter, rect, seen, plan.panels, key, ratio, write, part)
+        self.labels.draw(painter, rect, seen, plan.panels, key, ratio, write, part)
 
     def _draw_quadrant(
         self, painter: QPainter, plan: Plan, moment: Moment, ratio: float, late: Late | None, part: QRegion | None
@@ -356,6 +355,7 @@ class StagePainter(StagePlaces):
             return None
         arrays = self._changes.arrays(last, moment) + self.lens_marks.changed(self.lens, last, moment)
         ways = self._way_areas(plan, last) + self._way_areas(plan, moment) if last.step != moment.step else []
+        ways += self._heading.at(plan, moment, arrays)
         return regions.changing(plan, moment, self.lens is not None, arrays, ways)
 
     def moving(self, rect: QRectF, moment: Moment) -> list[QRect] | None:
@@ -372,7 +372,7 @@ class StagePainter(StagePlaces):
             return None
         arrays = self._changes.arrays(last, moment) + self.lens_marks.changed(self.lens, last, moment)
         arrays += [array for at in (last, moment) for array in self._ghosts.padded(at)]
-        places = regions.changing(plan, moment, self.lens is not None, arrays)
+        places = regions.changing(plan, moment, self.lens is not None, arrays, self._heading.at(plan, moment, arrays))
         return regions.joined(places) if places is not None else None
 
     def _flies(self, moment: Moment) -> bool:

@@ -113,7 +113,7 @@ def layout(story: Story | None, font: QFont, width: float, whole: float) -> Layo
 
 def colour(theme: Theme, kind: int) -> Rgb:
     """Return a lane's colour: reads are blue and writes amber as on the stage, copies are both and have their own."""
-    names = {COPY: theme.curves[6], STORE: theme.write, OTHER: theme.faint}
+    names = {COPY: theme.curves[6], STORE: theme.amber, OTHER: theme.faint}
     return rgb(names.get(kind, theme.read))
 
 

@@ -36,6 +36,7 @@ from gemmviz.ui.stage.own_title import own_title
 from gemmviz.ui.stage.picking import Picking
 from gemmviz.ui.stage.scene import Panel
 from gemmviz.ui.stage.shown_lens import shown_lens
+from gemmviz.ui.stage.spare_pictures import SparePictures
 from gemmviz.ui.stage.view import View, kept_in_sight, point_of_interest
 from gemmviz.ui.turns import Turns
 
@@ -86,10 +87,10 @@ class Stage(QWidget):
         self.presented = False
         """Whether an audience sees it, without the window's buttons."""
         self._painter: StagePainter | None = None
+        self._drag, self._show_focus, self._spare = Drag(), False, SparePictures()
         self._taken, self.late = (0.0, 0.0, False), LateParts()
         self._hovered: int | None = None
         self.setMouseTracking(True)
-        self._drag, self._show_focus = Drag(), False
         self.setObjectName("stage")
         self.setAccessibleName(tr("Stage: matrices A, B and C"))
         self.setAttribute(Qt.WidgetAttribute.WA_OpaquePaintEvent)
@@ -99,9 +100,8 @@ class Stage(QWidget):
         self._freeze, self._inspected, self._permission, self._lens = frozen_warp, inspection, permission, lens
         if lens is not None:
             listen(self, lens.changed, self._on_lens)
-        for model in (frozen_warp, inspection, permission):
-            if model is not None:
-                listen(self, model.changed, lambda: self.update())
+        for model in (one for one in (frozen_warp, inspection, permission) if one is not None):
+            listen(self, model.changed, lambda: self.update())
         listen(self, staged.cursor.recorded, self._on_recorded)
         listen(self, staged.preferences.themed, self._on_recorded_same_view)
         listen(self, staged.cursor.moved, self._on_moved)
@@ -207,6 +207,7 @@ class Stage(QWidget):
         self._on_recorded_same_view()
 
     def _on_recorded_same_view(self) -> None:
+        self._spare.take_from(self._painter)
         self._painter = None
         self.late.forget()
         self.update()
@@ -247,7 +248,7 @@ class Stage(QWidget):
         """Return a painter of a recording."""
         from gemmviz.ui.stage.painter import StagePainter  # late: the window is first painted without a recording
 
-        return StagePainter(playable, self.theme, self._font())
+        return self._spare.given_to(StagePainter(playable, self.theme, self._font()))
 
     def _choose_lens(self, painter: "StagePainter") -> None:
         lens = shown_lens(self._lens, painter.playable)

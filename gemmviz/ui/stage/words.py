@@ -254,9 +254,25 @@ def fitting(text: str, metrics: QFontMetricsF, room: tuple[float, float]) -> str
     """Leave out the last parts of a text that needs more room than (width, height): the most important is first."""
     parts = text.split(BETWEEN)
     width, height = room
-    while len(parts) > 1:
-        needed = metrics.boundingRect(QRectF(0, 0, width, 1e5), _WRAPPED, BETWEEN.join(parts))
-        if needed.height() <= height + 1:
-            break
+    while True:
+        shown = in_lines(parts, metrics, width)
+        needed = metrics.boundingRect(QRectF(0, 0, width, 1e5), _WRAPPED, shown)
+        if len(parts) == 1 or needed.height() <= height + 1:
+            return shown
         parts.pop()
-    return BETWEEN.join(parts)
+
+
+def in_lines(parts: list[str], metrics: QFontMetricsF, width: float) -> str:
+    """Join parts of a text for lines of a width in pixels: no line ends with the point between two parts.
+
+    A part begins a new line if its first word has no room behind the part before.
+    """
+
+    def height(text: str) -> float:
+        return metrics.boundingRect(QRectF(0, 0, width, 1e5), _WRAPPED, text).height()
+
+    text = parts[0]
+    for part in parts[1:]:
+        first = BETWEEN + part.partition(" ")[0]
+        text += f"\n{part}" if height(text + first) > height(text) else BETWEEN + part
+    return text

@@ -18,6 +18,7 @@ _LARGER = 1.12, 1.04  # of the window's type, in a wide and in a narrow window
 _NARROW_WINDOW = 1600  # pixels, at a scale of type of 1
 _TITLE_LINES = 2  # of a title above the buttons
 _ANY_HEIGHT = 10_000
+_BUTTON_EDGES = 18  # pixels beside the text of a button
 
 
 class TourBar(QFrame):
@@ -61,6 +62,7 @@ class TourBar(QFrame):
         self.sentence.setTextFormat(Qt.TextFormat.PlainText)
         self.sentence.setAlignment(Qt.AlignmentFlag.AlignTop | Qt.AlignmentFlag.AlignLeft)
         self.sentence.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        self._onward = ""  # the text of that button in one line
         row = self._row = QWidget()
         buttons = QHBoxLayout(row)
         buttons.setContentsMargins(0, 0, 0, 0)
@@ -126,8 +128,8 @@ class TourBar(QFrame):
         self.on.setAccessibleName(self._tips[more])
         self.onward.setVisible(following is not None)
         if following is not None:
-            self.onward.setText(tr("Next kernel: {rung}", rung=following.alias))
-            self.onward.setAccessibleName(self.onward.text())
+            self._onward = tr("Next kernel: {rung}", rung=following.alias)
+            self.onward.setAccessibleName(self._onward)
         self._arrange_title()
         self.updateGeometry()
 
@@ -182,6 +184,13 @@ class TourBar(QFrame):
         if self._head.direction() != way:
             self._head.setDirection(way)
         self.title.setMinimumHeight(self._title_height(self.width()) if narrow else 0)
+        text = self._onward_in(self.width())
+        if text != self.onward.text():
+            self.onward.setText(text)
+
+    def _onward_in(self, width: int) -> str:
+        """Return the text of the way to the next kernel, in several lines where a bar of a width has no room for it."""
+        return in_lines(self._onward, self.onward.fontMetrics(), self._inside(width).width() - _BUTTON_EDGES)
 
     def _is_narrow(self, width: int) -> bool:
         self.title.ensurePolished()
@@ -228,7 +237,9 @@ class TourBar(QFrame):
         heights = [height(text) for text in (self.sentence.text(), *(stop.say for stop in alike))]
         if tour.lesson is not None and alike and alike[-1] is tour.stops[-1]:
             # The way to the next kernel stands below the last one.
-            heights.append(heights[-1] + self.onward.sizeHint().height() + self._column.spacing())
+            more = self._onward_in(width).count("\n") - self.onward.text().count("\n")
+            button = self.onward.sizeHint().height() + more * self.onward.fontMetrics().lineSpacing()
+            heights.append(heights[-1] + button + self._column.spacing())
         title = self._title_height(width)
         others = max(title, self._row.sizeHint().height()) if self._has_row() else title
         if self._has_row() and self._is_narrow(width):
@@ -246,3 +257,15 @@ def _button(text: str, tip: str, act: Callable[[], object]) -> QToolButton:
     button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
     button.clicked.connect(lambda *_: act())
     return button
+
+
+def in_lines(text: str, metrics: QFontMetrics, width: int) -> str:
+    """Break a text between words into lines of a width in pixels, for a button, which does not do so itself."""
+    lines = [""]
+    for word in text.split(" "):
+        longer = f"{lines[-1]} {word}" if lines[-1] else word
+        if lines[-1] and metrics.horizontalAdvance(longer) > width:
+            lines.append(word)
+        else:
+            lines[-1] = longer
+    return "\n".join(lines)

@@ -125,6 +125,11 @@ def window_actions(window: Acting) -> list[Action]:
 
 def _file_actions(window: Acting) -> list[Action]:
     controller, over_n, question = window.controller, window.measuring.start_over_n, window.run_question
+
+    def cancel() -> None:
+        predict = window.session.predict
+        predict.toggle() if predict.on else controller.engines.cancel()
+
     return [
         Action("open", "File", tr("Open a kernel file…"), ("Ctrl+O",), window.files.ask_file),
         Action("reload", "File", tr("Reload the kernel's file"), ("F5",), window.files.reload),
@@ -151,7 +156,7 @@ def _file_actions(window: Acting) -> list[Action]:
         Action("all_over_n", "Run", tr("Measure all kernels over N"), ("Ctrl+Alt+Shift+M",), lambda: over_n(True)),
         Action("tune", "Run", tr("Tune this kernel"), ("Ctrl+U",), controller.tuning.start),
         Action("use_tuned", "Run", tr("Measure with the tuned parameters"), ("Ctrl+Shift+U",), controller.tuning.use),
-        Action("cancel", "Run", tr("Cancel"), ("Esc",), controller.engines.cancel),
+        Action("cancel", "Run", tr("Close the question, or cancel"), ("Esc",), cancel),
     ]
 
 

@@ -121,11 +121,20 @@ def test_a_tile_of_320_columns_is_shared_where_k_is_small():
 
 
 @pytest.mark.parametrize(
-    ("size", "columns", "cluster"), [(512, 64, 1), (1536, 160, 1), (2048, 128, 2), (4096, 160, 2), (6144, 192, 2)]
+    ("size", "columns", "cluster"), [(512, 64, 1), (1536, 160, 1), (2048, 128, 1), (4096, 128, 1), (6144, 192, 1)]
 )
 def test_the_tile_of_fp8_follows_from_the_size(size, columns, cluster):
     params = usual(find("fp8_in_turns", ladder()), Problem.cube(size))
     assert (params["BN"], params["CLUSTER"]) == (columns, cluster)
+
+
+@pytest.mark.parametrize(
+    ("size", "rows", "columns", "parts"),
+    [((512, 512, 16384), 64, 128, 4), ((16, 8192, 8192), 64, 128, 2), ((1024, 1024, 16384), 128, 128, 2)],
+)
+def test_deep_products_in_fp8_have_parts_along_k(size, rows, columns, parts):
+    params = usual(find("fp8_in_turns", ladder()), Problem(*size))
+    assert [params[name] for name in ("BM", "BN", "SPLIT", "TURNS")] == [rows, columns, parts, 1]
 
 
 def test_the_smallest_products_have_narrow_tiles_and_larger_ones_no_cluster_where_rows_begin_at_lines() -> None:

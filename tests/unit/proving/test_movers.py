@@ -158,8 +158,9 @@ def test_boxes_and_products_are_compared_instruction_by_instruction() -> None:
     past = (Unseen("boxes loaded", 6, 768), Unseen("boxes stored", 2, 128), Unseen("products", 0, 1024))
     code = (
         Instruction(0, "UTMALDG.2D", "global,shared", False, 0, 4, 0, 0, 0),
-        Instruction(0, "UTMALDG.2D.MULTICAST", "global,shared", False, 0, 2, 0, 0, 0),
-        Instruction(0, "UTMASTG.2D", "global,shared", False, 0, 3, 0, 0, 0),
+        Instruction(0, "UBLKCP.S.G.MULTICAST", "global,shared", False, 0, 2, 0, 0, 0),
+        Instruction(0, "UTMASTG.2D", "global,shared", False, 0, 1, 0, 0, 0),
+        Instruction(0, "UBLKCP.G.S", "global,shared", False, 0, 2, 0, 0, 0),
         Instruction(0, "HGMMA.64x64x16.F32", "shared", False, 0, 4, 0, 0, 8),
     )
     found = judged(Prediction(1, 0, (), unseen=past), {}, *code)

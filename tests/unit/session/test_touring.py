@@ -89,6 +89,23 @@ def test_a_stop_picks_its_cell_and_asks_for_its_panel(session):
     assert wanted == ["origin"]
 
 
+def test_after_a_question_at_a_stop_the_stop_is_shown_again(session):
+    session.guide.toggle_lesson()
+    session.guide.next(1)
+    stop = session.tour.stop
+    session.predict.toggle()
+    session.predict.reveal()
+    assert session.cursor.step != stop.step
+    session.predict.toggle()
+    assert (session.tour.stop, session.cursor.step) == (stop, stop.step)
+    session.step_by(1)  # elsewhere than at a stop the answered step stays
+    session.predict.toggle()
+    session.predict.reveal()
+    answered = session.cursor.step
+    session.predict.toggle()
+    assert session.cursor.step == answered
+
+
 def test_behind_the_last_stop_comes_the_next_rungs_lesson(session):
     tour = session.tour
     session.guide.start_rung("mm_bounds_printed")

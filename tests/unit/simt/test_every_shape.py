@@ -10,6 +10,7 @@ from gemmviz.trace.recording.record import record
 from gemmviz.trace.recording.tma_boxes import ADDED, STORED
 
 SMALL = {"BM": 64, "BN": 64, "STAGES": 2, "BLOCKS": 12, "CLUSTER": 1}
+FP8 = {"BN": 64, "STAGES": 2, "BLOCKS": 16, "CLUSTER": 1, "TURNS": 1}
 FP32 = {"TM": 4, "WM": 1, "WN": 4, "TN": 4, "BK": 8, "STAGES": 2, "BLOCKS": 7}
 
 
@@ -33,6 +34,13 @@ FP32 = {"TM": 4, "WM": 1, "WN": 4, "TN": 4, "BK": 8, "STAGES": 2, "BLOCKS": 7}
         ("every_shape_fp32", (70, 133, 39), {**FP32, "TM": 8, "TN": 16, "BLOCKS": 3}),
         # FP8: half a tile is 80 columns of B, and the last of a tile's five boxes of C is the first one's memory.
         ("fp8_in_turns", (130, 164, 272), {"BN": 160, "STAGES": 2, "BLOCKS": 2, "CLUSTER": 2}),
+        # Four parts of a tile, of which each adds to C after the one before it; and both blocks of a cluster with two.
+        ("tf32", (130, 68, 300), {"BM": 128, "BN": 64, "STAGES": 2, "BLOCKS": 16, "CLUSTER": 1, "SPLIT": 4}),
+        ("tf32", (260, 68, 300), {"BM": 128, "BN": 64, "STAGES": 2, "BLOCKS": 16, "CLUSTER": 2, "SPLIT": 2}),
+        ("fp8_in_turns", (130, 68, 1040), {**FP8, "BLOCKS": 24, "BM": 64, "SPLIT": 4}),
+        ("fp8_in_turns", (130, 136, 784), {**FP8, "CLUSTER": 2, "SPLIT": 2}),
+        # FP8, two warpgroups that each have half of every tile, and a tile that two blocks share.
+        ("fp8_in_turns", (300, 72, 272), {**FP8, "BLOCKS": 2}),
         # Three boxes per tile, so that the last box of a tile and the first of the next one are the same memory.
         ("every_shape_c16", (64, 384, 64), {**SMALL, "BN": 192, "BLOCKS": 1}),
     ],
@@ -61,6 +69,16 @@ def test_two_parts_of_a_tile_of_floats_both_add_to_the_zeros_that_the_first_one_
     boxes = recording.boxes
     of_c = [boxes.block[boxes.store == kind].tolist() for kind in (STORED, ADDED)]
     assert of_c == [[0, 0], [0, 0, 1, 1]]
+    assert recording.wrong == 0
+
+
+def test_each_part_in_tf32_adds_to_c_after_the_one_before_it() -> None:
+    params = {"BM": 128, "BN": 64, "STAGES": 2, "BLOCKS": 4, "CLUSTER": 1, "SPLIT": 4}
+    recording = record(launch(find("tf32", ladder()), Problem(128, 64, 9 * 32), params))
+    boxes = recording.boxes
+    steps = [boxes.column[(boxes.block == part) & (boxes.matrix == 0) & (boxes.store == 0)] // 32 for part in range(4)]
+    assert [one.tolist() for one in steps] == [[0, 4, 8], [1, 5], [2, 6], [3, 7]]
+    assert [set(boxes.block[boxes.store == kind].tolist()) for kind in (STORED, ADDED)] == [{0}, {1, 2, 3}]
     assert recording.wrong == 0
 
 

@@ -142,6 +142,41 @@ def test_a_rung_is_recorded_as_if_each_instruction_were_done_at_once(
     assert_same(run(job), at_once(job))
 
 
+def test_fragments_whose_loop_is_unrolled_share_no_marked_memory_with_their_sum(
+    at_once: Callable[..., RawTrace],
+) -> None:
+    text = """// ---gemmviz
+// title = "Half sums"
+// entry = "k"
+// args = ["A", "B", "C", "K"]
+// block = ["32"]
+// grid = ["1"]
+// requires = ["M == 16", "N == 16", "K % 16 == 0"]
+// dtype = "float16"
+// capability = "7.0"
+// ---
+#include <mma.h>
+using namespace nvcuda::wmma;
+__global__ void k(const half *A, const half *B, half *C, int K)
+{
+    fragment<accumulator, 16, 16, 16, half> sum;
+    fill_fragment(sum, 0);
+    size_t steps = (K + 15) / 16;
+#pragma unroll
+    for (size_t i = 0; i < steps; ++i) {
+        fragment<matrix_a, 16, 16, 16, half, row_major> a;
+        fragment<matrix_b, 16, 16, 16, half, row_major> b;
+        load_matrix_sync(a, A + i * 16, K);
+        load_matrix_sync(b, B + i * 16 * 16, 16);
+        mma_sync(sum, a, b, sum);
+    }
+    store_matrix_sync(C, sum, 16, mem_row_major);
+}
+"""
+    job = launch(parse(text, Path("half_sums.cu")), Problem(16, 16, 48))
+    assert_same(run(job), at_once(job))
+
+
 def test_a_lane_that_does_not_come_is_named_as_before(at_once: Callable[..., RawTrace]) -> None:
     job = probe("if (lane != 7) mma_m16n8k16_f32_f16(sum.x, a, b, sum.x);\nC[lane] = sum.x[0];")
     said = []

@@ -49,3 +49,11 @@ def test_a_file_may_declare_its_own_warp_size() -> None:
     made = record(launch(parse(text, Path("plain.cu")), Problem(32, 32, 16)))
     assert (made.wrong, made.diagnostics) == (0, ())
     assert "gv_own_warp_size" not in wrapped(TEXT)
+
+
+@pytest.mark.parametrize("directive", ['#line 500 "generated.cu"', '  # 500 "generated.cu" 1'])
+def test_lines_count_as_they_stand_in_the_file_whatever_a_generator_says(directive: str) -> None:
+    text = TEXT.replace("    float sum = 0;", f"{directive}\n    float sum = 0;")
+    made = record(launch(parse(text, Path("plain.cu")), Problem(32, 32, 16)))
+    line = next(at for at, one in enumerate(text.splitlines(), 1) if "sum += A" in one)
+    assert {site.line for site in made.sites} == {line, line + 1}

@@ -44,7 +44,7 @@ def test_the_request_of_a_warp_holds_its_lanes_only(playable):
 
 @pytest.mark.parametrize("part", [1, 5, 1 << 20])
 def test_tiles_know_the_matrices_that_feed_them(playable, monkeypatch, part):
-    monkeypatch.setattr(staging, "_PART", part)
+    monkeypatch.setattr(staging, "ROWS_AT_ONCE", part)
     names = [array.name for array in playable.recording.arrays]
     found = staging.feeding(playable.recording, playable.staged)
     assert {names[matrix]: [names[i] for i in tiles] for matrix, tiles in found.items()} == {"A": ["As"], "B": ["Bs"]}

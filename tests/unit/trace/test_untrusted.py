@@ -113,7 +113,7 @@ def test_sums_of_another_recording_are_refused(tiled: Any) -> None:
 
 
 def test_an_order_is_checked_in_parts(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(untrusted, "_PART", 3)
+    monkeypatch.setattr(untrusted, "ROWS_AT_ONCE", 3)
     order = np.array([4, 0, 6, 2, 1, 3, 5])
     assert untrusted._has_each_once(order) and untrusted._has_each_once(order[:0])
     for place in range(len(order) - 1):

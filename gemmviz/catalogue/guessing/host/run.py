@@ -138,6 +138,8 @@ class Run(Calls):
                 cell.value = self._of_items(kind, pairs, name, frame)
             elif not sign and kind and (kind[-1] in VECTORS or kind[0] in self.fields):
                 cell.value = self.made(_struct(kind), (), frame)
+                if kind[-1] == "dim3":  # it gets its extents later: from nowhere that was seen, if it still has none
+                    cell.value.members["x"].value = None
             elif not sign and kind and kind[0] not in WORDS_OF_TYPES and kind[0] not in SIZES:
                 cell.value = Struct(kind[0])
             frame.scopes[-1][name] = cell

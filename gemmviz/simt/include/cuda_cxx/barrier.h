@@ -4,6 +4,7 @@
 #pragma once
 #include "../../prelude/inline_ptx.h"
 #include "copies.h"
+#include "std.h"
 #include <stddef.h>
 #include <utility>
 
@@ -99,8 +100,25 @@ GV_DEVICE typename barrier<Scope>::arrival_token barrier_arrive_tx(barrier<Scope
     return token;
 }
 
+// Bytes that the copy engine moves; the caller announces them.
+template <class T, size_t Alignment, thread_scope Scope>
+GV_DEVICE void memcpy_async_tx(T *to, const T *from, aligned_size_t<Alignment> bytes, barrier<Scope> &b)
+{
+    static_assert(Alignment >= 16, "memcpy_async_tx needs an alignment of 16 bytes");
+    gv_bulk_load(to, from, (unsigned)(size_t)bytes, &b, 0);
+}
+
 namespace experimental {
 
+template <thread_scope Scope>
+GV_DEVICE void cp_async_bulk_global_to_shared(void *to, const void *from, unsigned bytes, barrier<Scope> &b)
+{
+    gv_bulk_load(to, from, bytes, &b, 0);
+}
+GV_DEVICE void cp_async_bulk_shared_to_global(void *to, const void *from, unsigned bytes)
+{
+    gv_bulk_store(to, from, bytes);
+}
 GV_DEVICE void fence_proxy_async_shared_cta() { gv_shared_written(); }
 GV_DEVICE void cp_async_bulk_commit_group() { gv_box_store_commit(); }
 template <int Left> GV_DEVICE void cp_async_bulk_wait_group() { gv_ptx::box_wait(Left); }

@@ -127,6 +127,26 @@ template <int Rank> GV_DEVICE void cp_reduce_async_bulk_tensor(
     static_assert(Rank == 2 || Rank == 3, "boxes of two or three coordinates are recorded");
     gv_ptx::box_add(map, at[0], at[1], Rank > 2 ? at[Rank - 1] : 0, Rank > 2, from);
 }
+// Adjacent bytes, without a map. In a cluster `to` and `b` may come from mapa.
+template <class Space>
+GV_DEVICE void cp_async_bulk(Space, space_global_t, void *to, const void *from, const uint32_t &bytes, uint64_t *b)
+{
+    gv_ptx::bulk_load((gv_ptx::word)to, from, bytes, (gv_ptx::word)b, 0);
+}
+GV_DEVICE void cp_async_bulk(space_cluster_t, space_global_t, void *to, const void *from, const uint32_t &bytes,
+    uint64_t *b, const uint16_t &blocks)
+{
+    gv_ptx::bulk_load((gv_ptx::word)to, from, bytes, (gv_ptx::word)b, blocks);
+}
+GV_DEVICE void cp_async_bulk(
+    space_cluster_t, space_shared_t, void *to, const void *from, const uint32_t &bytes, uint64_t *b)
+{
+    gv_ptx::bulk_load((gv_ptx::word)to, from, bytes, (gv_ptx::word)b, 0);
+}
+GV_DEVICE void cp_async_bulk(space_global_t, space_shared_t, void *to, const void *from, const uint32_t &bytes)
+{
+    gv_bulk_store(to, from, bytes);
+}
 GV_DEVICE void cp_async_bulk_commit_group() { gv_box_store_commit(); }
 template <int Left> GV_DEVICE void cp_async_bulk_wait_group(n32_t<Left>) { gv_ptx::box_wait(Left); }
 template <int Left> GV_DEVICE void cp_async_bulk_wait_group_read(n32_t<Left>) { gv_box_store_wait(Left); }

@@ -21,11 +21,32 @@ GV_DEVICE void *in_block(word address)
     int turns = (int)(offset(address) + (1u << (RANK_AT - 1))) >> RANK_AT;
     return at((unsigned)address - ((unsigned)turns << RANK_AT));
 }
-// For loads and stores: accesses to other blocks cannot be recorded.
-GV_DEVICE void *in_own_block(word address)
+// ld and st of shared::cluster: in the own block an access as any other.
+template <class T> GV_DEVICE T load_anywhere(word address)
 {
-    if (rank_of(address) != gv_cluster_rank()) gv_unknown_ptx("ld, st (shared memory of another block)");
-    return in_block(address);
+    unsigned rank = rank_of(address);
+    if (rank == gv_cluster_rank()) return *(const volatile T *)in_block(address);
+    T value;
+    gv_remote_load(&value, in_block(address), sizeof value, rank);
+    return value;
+}
+template <class T> GV_DEVICE void store_anywhere(word address, T value)
+{
+    unsigned rank = rank_of(address);
+    if (rank == gv_cluster_rank()) *(volatile T *)in_block(address) = value;
+    else gv_remote_store(in_block(address), &value, sizeof value, rank);
+}
+template <class T, int N> GV_DEVICE void load_anywhere(T (&r)[N], word address)
+{
+    unsigned rank = rank_of(address);
+    if (rank == gv_cluster_rank()) load(r, in_block(address));
+    else gv_remote_load(r, in_block(address), sizeof r, rank);
+}
+template <class T, int N> GV_DEVICE void store_anywhere(word address, const T (&r)[N])
+{
+    unsigned rank = rank_of(address);
+    if (rank == gv_cluster_rank()) store(in_block(address), r);
+    else gv_remote_store(in_block(address), r, sizeof r, rank);
 }
 
 GV_DEVICE void arrive(word barrier, unsigned times)
@@ -74,6 +95,16 @@ GV_DEVICE void box_add(const void *map, int c0, int c1, int c2, bool three, cons
     panels p(map, c0, c1, c2, three);
     for (int i = 0; i < p.count; i++)
         gv_box_add(&p.map, p.column + i * p.width, p.row, (const char *)from + i * p.bytes);
+}
+// Coordinates behind the third: a map describes one matrix.
+GV_DEVICE void must_be_zero(int further)
+{
+    if (further) gv_unknown_ptx("cp.async.bulk.tensor (a fourth or fifth coordinate other than 0)");
+}
+// cp.async.bulk. Without a mask a copy goes to the block of the address.
+GV_DEVICE void bulk_load(word to, const void *from, unsigned bytes, word barrier, unsigned blocks)
+{
+    gv_bulk_load(in_block(to), from, bytes, in_block(barrier), blocks ? blocks : 1u << rank_of(to));
 }
 GV_DEVICE void box_wait(unsigned left)
 {

@@ -66,6 +66,11 @@ void gv_box_load(void *shared, const void *map, int32_t column, int32_t row, voi
 void gv_box_store(const void *map, int32_t column, int32_t row, const void *shared) GV_CALLED;
 // Adds a box of floats to the matrix.
 void gv_box_add(const void *map, int32_t column, int32_t row, const void *shared) GV_CALLED;
+// Copies of adjacent bytes by the copy engine, without a map: multiples of 16 bytes. From the block's own shared memory
+// a copy may go to another block's.
+void gv_bulk_load(void *shared, const void *from, uint32_t bytes, void *barrier, uint32_t blocks) GV_CALLED;
+void gv_bulk_store(void *to, const void *shared, uint32_t bytes) GV_CALLED;
+void gv_bulk_add(void *to, const void *shared, uint32_t bytes) GV_CALLED; // of floats
 void gv_box_store_commit(void) GV_CALLED;
 void gv_box_store_wait(uint32_t left) GV_CALLED;
 // Waits until all groups of the thread are written to the matrix.
@@ -81,6 +86,9 @@ void gv_named_arrival(int number, int threads) GV_CALLED;
 void gv_cluster_barrier(void) GV_CALLED;
 uint32_t gv_cluster_rank(void) GV_CALLED;
 uint32_t gv_cluster_blocks(void) GV_CALLED;
+// Loads and stores in the shared memory of a block of the cluster, at the address that it has in the running block.
+void gv_remote_load(void *to, const void *from, uint32_t bytes, uint32_t block) GV_CALLED;
+void gv_remote_store(void *to, const void *from, uint32_t bytes, uint32_t block) GV_CALLED;
 void gv_wgmma(void *d, const gv_wgmma_product *p) GV_CALLED; // d: n / 2 sums of the thread
 void gv_wgmma_commit(void) GV_CALLED;
 // The address in a shared array whose low bits are given.

@@ -4,6 +4,17 @@
 
 // The types of elements. An integer sum out of range wraps around, or (GV_S32_CLAMPED) becomes the limit.
 enum { GV_HALF, GV_FLOAT, GV_BFLOAT16, GV_TF32, GV_S8, GV_U8, GV_E4M3, GV_E5M2, GV_DOUBLE, GV_S32, GV_S32_CLAMPED };
+// Further types of operands of gv_mma_words: numbers of 4 bits, and bits.
+enum { GV_S4 = 16, GV_U4, GV_BIT };
+
+// A product d = a b + c of `rows` x 8 x `depth` whose operands are whole registers. GV_WORDS_XOR and GV_WORDS_AND count
+// the bits of a ^ b and a & b. GV_WORDS_SPARSE: half of A is zeros and is left out; the registers `where` of the lanes
+// that the `selector` chooses say which (PTX ISA, "Sparse matrix storage").
+enum { GV_WORDS_PRODUCT, GV_WORDS_XOR, GV_WORDS_AND, GV_WORDS_SPARSE };
+typedef struct {
+    int rows, depth, type_a, type_b, type_c, type_d, how;
+    uint32_t where, selector;
+} gv_words_form;
 
 // Element i of lane l is at row l / 4, column s (l % 4), or, for `across`, at column l / 4, row s (l % 4), where s is
 // the `spread`. Every bit that is set in i adds its step (rows, columns). A step of (0, 0) means that the fragment
@@ -28,6 +39,7 @@ void gv_stmatrix(void *row, const uint32_t *r, uint32_t count, int transposed);
 // with .f16 floating point type". d_type, c_type: GV_HALF or GV_FLOAT.
 void gv_mma_quads(
     void *d, int d_type, const void *a, const void *b, const void *c, int c_type, int a_by_columns, int b_by_columns);
+void gv_mma_words(void *d, const uint32_t *a, const uint32_t *b, const void *c, const gv_words_form *form);
 #ifdef __cplusplus
 }
 // Rounds like cvt.rna.tf32.f32: to 10 bits after the point, ties away from zero.

@@ -132,7 +132,7 @@ def test_the_steps_of_rows_are_the_same_in_pieces_of_any_length(
 
     whole = build(tiled)
     for length in (7, 64, 100):
-        monkeypatch.setattr(module, "_ROWS_AT_ONCE", length)
+        monkeypatch.setattr(module, "ROWS_AT_ONCE", length)
         pieces = build(tiled).step_of_row
         assert (pieces == whole.step_of_row).all()
         assert all((pieces[whole.rows(step)] == step).all() for step in range(whole.steps))

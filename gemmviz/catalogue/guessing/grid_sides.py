@@ -1,0 +1,121 @@
+"""The sizes that the host's grid divides: its names may be other ones than those of the kernel's arguments."""
+
+import re
+from collections.abc import Callable, Mapping
+
+from gemmviz.catalogue.guessing.functions import Function
+from gemmviz.catalogue.guessing.launch_shape import Shape
+from gemmviz.catalogue.guessing.launches import HostLaunch
+from gemmviz.catalogue.guessing.polynomial import Polynomial
+from gemmviz.catalogue.guessing.roles import Roles
+
+_DEEPEST, _LEAST_SIZE = 4, 64
+_SIZE = re.compile(r"\b[MNK]\b")
+_DIVIDES = {"/", ">>"}
+
+
+def meant_sides(
+    launch: HostLaunch,
+    function: Function,
+    roles: Roles,
+    made: Shape,
+    known: Mapping[str, str],
+    value: Callable[[str], Polynomial | None],
+) -> list[dict[str, str]]:
+    """Return, for each side of a host's grid, the meaning of its names.
+
+    Parameters
+    ----------
+    launch, function
+        The launch, and its kernel.
+    roles
+        The roles of the kernel's parameters.
+    made
+        The launch that was guessed from the kernel's own code.
+    known
+        The names whose meaning the arguments of the launch give.
+    value
+        Returns the value of a name at the launch.
+    """
+    passed = _passed(launch, function, roles)
+    meant = []
+    for axis in range(len(launch.grid)):
+        by_code = set(_SIZE.findall(made.grid[axis])) if axis < len(made.grid) else set()
+        meant.append(_constant(launch, axis, by_code, known, value) | _one_of_several(passed, by_code))
+    return meant
+
+
+def fixed_sides(
+    grid: tuple[str, ...], block: tuple[str, ...], of_kernel: tuple[str, ...], function: Function
+) -> dict[int, str]:
+    """Return the sides of a host's grid with a fixed number of blocks, and the number that covers C. No side: 1 block.
+
+    A fixed side says nothing where another side, or the block, grows with the same size: both may share its tiles.
+
+    Parameters
+    ----------
+    grid, block
+        The host's launch.
+    of_kernel
+        The grid that the kernel's own code needs. Where it has loops over the grid or the block, any number will do.
+    function
+        The kernel.
+    """
+    if "gridDim" in function.body or "+= blockDim" in " ".join(function.body):
+        return {}
+    grows = {*_SIZE.findall(" ".join((*grid, *block)))}
+    fixed = (at for at in range(len(of_kernel)) if not _SIZE.search("".join(grid[at : at + 1])))
+    needed = {at: of_kernel[at] for at in fixed if _SIZE.search(of_kernel[at])}
+    return {at: one for at, one in needed.items() if grows.isdisjoint(_SIZE.findall(one))}
+
+
+def is_quotient(launch: HostLaunch, axis: int) -> bool:
+    """Return whether a side of a host's grid is a quotient: then sizes were divided, and their values are known."""
+    return axis < len(launch.grid) and not _DIVIDES.isdisjoint(_written(launch, axis))
+
+
+def _written(launch: HostLaunch, axis: int) -> tuple[str, ...]:
+    """Return a side of a grid as it is written where its variable gets its value."""
+    side = launch.grid[axis]
+    for _ in range(_DEEPEST):
+        side = launch.constants.get(side[0], side) if len(side) == 1 else side
+    return side
+
+
+def _passed(launch: HostLaunch, function: Function, roles: Roles) -> dict[str, set[str]]:
+    """Return the sizes for which each name of the host code is passed."""
+    passed: dict[str, set[str]] = {}
+    for parameter, argument in zip(function.parameters, launch.arguments, strict=False):
+        role = roles.of.get(parameter.name, "")
+        if len(argument) == 1 and role in ("M", "N", "K"):
+            passed.setdefault(argument[0], set()).add(role)
+    return passed
+
+
+def _one_of_several(passed: Mapping[str, set[str]], by_code: set[str]) -> dict[str, str]:
+    """Return the meaning of names that are passed as several sizes: ``f(A, n, n, n)``.
+
+    It is the size by which the kernel's own code divides that side.
+    """
+    sizes = {name: by_code & those for name, those in passed.items() if len(those) > 1}
+    return {name: next(iter(one)) for name, one in sizes.items() if len(one) == 1}
+
+
+def _constant(
+    launch: HostLaunch,
+    axis: int,
+    by_code: set[str],
+    known: Mapping[str, str],
+    value: Callable[[str], Polynomial | None],
+) -> dict[str, str]:
+    """Return the meaning of a variable that the host divides and passes to no parameter.
+
+    Such sizes are members of a structure, or constants. Again it is the size of the kernel's own code.
+    """
+    tiles = {word for part in (*launch.block, *launch.template) for word in part}
+    side = _written(launch, axis)
+    if not known.keys().isdisjoint(side) or _DIVIDES.isdisjoint(side):
+        return {}
+    values = {word: value(word) for word in side if word.isidentifier() and word not in tiles}
+    large = [word for word, one in values.items() if one and (one.value or 0) >= _LEAST_SIZE]
+    return {large[0]: next(iter(by_code))} if len(large) == len(by_code) == 1 else {}

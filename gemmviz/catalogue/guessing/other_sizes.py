@@ -1,0 +1,65 @@
+"""Variants of a guess with other sizes: of one tile, of a number in the code, as deep as a block, named by matrices."""
+
+import re
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import replace
+
+from gemmviz.catalogue.guessing.guessed_matter import SURE, Guess
+from gemmviz.catalogue.guessing.kernel_text import kernel_text
+from gemmviz.catalogue.guessing.roles import WHOLE, GuessReason, named_so
+from gemmviz.catalogue.guessing.tokens import integer
+
+_TILE = re.compile(r"m(\d+)n(\d+)k(\d+)")
+SIZES = {"M", "N", "K", "lda", "ldb", "ldc"}
+# A number that may be the size of matrices, and so many of them are tried.
+_NUMBER = re.compile(r"(?<![\w.])\d+(?![\w.])")
+_LEAST_SIZE, _MOST_NUMBERS = 4, 2
+_MOST_SIZE = 256
+
+
+def of_one_tile(guess: Guess) -> Iterator[Guess]:
+    """Yield the guess for a kernel without sizes whose name has those of one tile: ``mma_m16n8k16``.
+
+    B lies by columns, as the instructions of tensor cores read it.
+    """
+    tiles = {found.groups() for found in _TILE.finditer(guess.entry)} or {
+        found.groups() for found in _TILE.finditer(kernel_text(guess))
+    }
+    if len(tiles) == 1 and not {"M", "N", "K"} & {*guess.roles} and {*guess.grid} <= {"1"}:
+        (sizes,) = tiles
+        requires = tuple(f"{name} == {size}" for name, size in zip("MNK", sizes, strict=True))
+        yield replace(guess, requires=requires, column_major=frozenset("B"))
+        yield replace(guess, requires=requires)
+
+
+def of_literal_size(guess: Guess) -> Iterator[Guess]:
+    """Yield the guess for square matrices of a size that stands in the code as a number: ``A[row * 16 + k]``."""
+    if SIZES & {*guess.roles} or guess.constants or not all(side.isdecimal() for side in guess.grid):
+        return
+    numbers = Counter(filter(None, map(integer, _NUMBER.findall(kernel_text(guess)))))
+    usual = [number for number, _ in numbers.most_common() if _LEAST_SIZE <= number <= _MOST_SIZE]
+    for number in usual[:_MOST_NUMBERS]:
+        yield replace(guess, requires=tuple(f"{name} == {number}" for name in "MNK"))
+
+
+def as_deep_as_a_block(guess: Guess) -> Iterator[Guess]:
+    """Yield the guess for a product whose sums are as long as a block is wide: A has the columns of one tile."""
+    side = guess.block[0] if guess.block else ""
+    if "K" in guess.roles or "N" not in guess.roles or not side.isdecimal() or "__shared__" not in kernel_text(guess):
+        return
+    kept = (one for one in guess.requires if not re.search(r"\bK\b", one))
+    made = replace(guess, requires=(*kept, f"K == {side}"))
+    for layout in dict.fromkeys((made.column_major - {"A"}, made.column_major)):
+        yield replace(made, column_major=layout)
+
+
+def by_matrix_names(guess: Guess) -> Iterator[Guess]:
+    """Yield a guess that takes all sizes from names with their matrix: ``A_cols`` and ``B_rows`` are K."""
+    whole = [name for (name, kind), role in zip(guess.parameters, guess.roles, strict=True) if kind in WHOLE and name]
+    meant = {name: named_so(name) for name in whole}
+    if {*meant.values()} == {"M", "N", "K"}:
+        roles = zip((name for name, _ in guess.parameters), guess.roles, strict=True)
+        why = GuessReason(SURE, "its name says so")
+        made = replace(guess, roles=tuple(meant.get(name, role) for name, role in roles), others=())
+        yield replace(made, why=guess.why | dict.fromkeys(meant, why))

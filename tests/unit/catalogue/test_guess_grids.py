@@ -1,0 +1,131 @@
+"""A grid that the host makes of its own sizes grows with the matrices, in whichever way it is written."""
+
+from pathlib import Path
+
+import pytest
+
+from gemmviz.catalogue.guessing.guess import guess
+from gemmviz.catalogue.guessing.guessed_kernel import guessed_kernel
+from gemmviz.catalogue.guessing.guessed_matter import Guess
+from gemmviz.catalogue.launch import launch
+from gemmviz.catalogue.problem import Problem
+
+HEAD = "__global__ void gemm(const float *A, const float *B, float *C, {sizes})\n"
+BODY = """{{
+    int row = blockIdx.y * blockDim.y + threadIdx.y, col = blockIdx.x * blockDim.x + threadIdx.x;
+    if (row < {m} && col < {n}) {{
+        float sum = 0;
+        for (int i = 0; i < {k}; i++) sum += A[row * {k} + i] * B[i * {n} + col];
+        C[row * {n} + col] = sum;
+    }}
+}}
+"""
+SQUARE = (HEAD + BODY).format(sizes="int n", m="n", n="n", k="n")
+ANY = (HEAD + BODY).format(sizes="int m, int n, int k", m="m", n="n", k="k")
+MAIN = "int main() {{\n    float *a, *b, *c;\n    {lines}\n    gemm<<<grid, block>>>(a, b, c, {given});\n}}\n"
+BLOCK = "dim3 block(16, 16)"
+
+
+def guessed(kernel: str, lines: str, given: str, top: str = "") -> Guess:
+    """Return the guess for a file with a kernel and a main function that launches it."""
+    return guess(top + kernel + MAIN.format(lines=lines, given=given), Path("mine.cu"))
+
+
+@pytest.mark.parametrize(
+    ("top", "lines"),
+    [
+        ("", f"int n = 256; {BLOCK}, grid((n + 15) / 16, (n + 15) / 16);"),
+        ("", f"int n = 256; {BLOCK}, grid((n - 1) / 16 + 1, (n - 1) / 16 + 1);"),
+        ("", f"int n = 256; {BLOCK}, grid(ceil(n / 16.0), ceil(n / 16.0), 1);"),
+        ("", f"int n = 256; {BLOCK}, grid(ceil(1.0f * n / 16), ceil((double)n / 16));"),
+        ("", f"int n = 256, side = ceil(float(n) / float(16)); {BLOCK}, grid(side, side);"),
+        ("", f"int n = 1 << 10; {BLOCK}, grid(n >> 4, n >> 4);"),
+        ("", f"int cols = 64, rows = 256, n = 127; {BLOCK}, grid(ceil(cols / 16.0), ceil(rows / 16.0));"),
+        ("#define SIDE 256\n#define T 16\n", "int n = SIDE; dim3 block(T, T), grid(SIDE / T, SIDE / T);"),
+        (
+            "#define SIDE 256\n#define T 16\n#define BLOCKS(a, b) (((a) + (b) - 1) / (b))\n",
+            "int n = SIDE; dim3 block(T, T), grid(BLOCKS(SIDE, T), BLOCKS(SIDE, T));",
+        ),
+        (
+            "constexpr int SIDE = 256, T = 16;\n",
+            "const int n = SIDE; constexpr int blocks = (SIDE + T - 1) / T; dim3 block(T, T), grid(blocks, blocks);",
+        ),
+    ],
+)
+def test_the_grid_of_a_square_product_grows_with_its_only_size(top: str, lines: str) -> None:
+    made = guessed(SQUARE, lines, "n", top)
+    for size in (64, 512):
+        assert launch(guessed_kernel(made), Problem(size, size, size)).grid == (size // 16, size // 16, 1)
+
+
+@pytest.mark.parametrize(
+    ("top", "lines", "given"),
+    [
+        ("", f"int m = 256, k = 127, n = 64; {BLOCK}, grid(ceil(n / 16.0), ceil(m / 16.0));", "m, n, k"),
+        ("", f"int ra = 256, ca = 127, cb = 64; {BLOCK}, grid(ceil(cb / 16.0), ceil(ra / 16.0));", "ra, cb, ca"),
+        (
+            "#define ROWS 256\n#define COLS 64\n",
+            f"int m = ROWS, n = COLS, k = 96; {BLOCK}, grid(COLS / 16, ROWS / 16);",
+            "m, n, k",
+        ),
+        ("enum { SIDE = 512 };\n", f"{BLOCK}, grid((SIDE + 15) / 16, (SIDE + 15) / 16);", "SIDE, SIDE, SIDE"),
+        ("", f"{BLOCK}, grid(1024 / 16, 512 / 16);", "512, 1024, 256"),
+    ],
+)
+def test_the_grid_of_any_product_grows_with_its_rows_and_columns(top: str, lines: str, given: str) -> None:
+    made = guessed(ANY, lines, given, top)
+    for m, n in ((64, 512), (512, 64)):
+        assert launch(guessed_kernel(made), Problem(m, n, 96)).grid == (n // 16, m // 16, 1)
+
+
+def test_a_quotient_of_constants_grows_with_the_size_that_the_kernel_needs_there() -> None:
+    lines = f"{BLOCK}, rows(5 * 4 * 16, 5 * 2 * 16), grid(rows.x / block.x, rows.y / block.y);"
+    made = guessed(ANY, lines, "rows.y, rows.x, 5 * 3 * 16")
+    for m, n in ((64, 512), (512, 64)):
+        assert launch(guessed_kernel(made), Problem(m, n, 96)).grid == (n // 16, m // 16, 1)
+
+
+def test_a_block_that_grows_with_the_size_has_its_tiles_alone() -> None:
+    lines = "int m = 16, n = 16, k = 16; dim3 block((n / 16) * 16, (m / 16) * 16), grid(1);"
+    made = guessed(ANY, lines, "m, n, k")
+    assert not any("<=" in one for one in made.requires)
+
+
+def test_a_grid_of_a_fixed_number_of_blocks_is_judged_only_where_it_covers_c() -> None:
+    made = guessed(SQUARE, f"const int n = 96; {BLOCK}, grid(6, 6);", "n")
+    assert made.grid == ("6", "6")
+    assert "ceil(N / 16) <= 6" in made.requires and "ceil(M / 16) <= 6" in made.requires
+
+
+def test_one_block_is_judged_at_the_size_of_its_tile() -> None:
+    lines = f"int m = 16, n = 16, k = 16, grid = 1; {BLOCK};"
+    made = guessed(ANY, lines, "m, n, k")
+    assert {"ceil(N / 16) <= 1", "ceil(M / 16) <= 1"} <= {*made.requires}
+
+
+def test_loops_over_a_fixed_grid_cover_any_c() -> None:
+    kernel = (
+        HEAD.format(sizes="int m, int n, int k")
+        + """{
+    for (int at = blockIdx.x * blockDim.x + threadIdx.x; at < m * n; at += gridDim.x * blockDim.x) {
+        float sum = 0;
+        for (int i = 0; i < k; i++) sum += A[at / n * k + i] * B[i * n + at % n];
+        C[at] = sum;
+    }
+}
+"""
+    )
+    made = guessed(kernel, "int m = 96, n = 64, k = 32; dim3 block(256), grid(4);", "m, n, k")
+    assert made.grid == ("4",) and not any("<=" in one for one in made.requires)
+
+
+@pytest.mark.parametrize("sets", ["void sizes(dim3 &grid, int m, int n);", ""])
+def test_a_grid_that_a_function_fills_in_is_not_one_block(sets: str) -> None:
+    lines = f"int m = 96, n = 64, k = 32; {BLOCK}; dim3 grid; sizes(grid, m, n);"
+    made = guessed(ANY, lines, "m, n, k", f"{sets}\n")
+    assert launch(guessed_kernel(made), Problem(64, 512, 96)).grid == (32, 4, 1)
+
+
+def test_a_grid_without_values_that_gets_its_extents_later_has_them() -> None:
+    lines = f"int m = 96, n = 64, k = 32; {BLOCK}; dim3 grid; grid.x = n / 16; grid.y = m / 16;"
+    assert guessed(ANY, lines, "m, n, k").grid == ("floor(N / 16)", "floor(M / 16)")
