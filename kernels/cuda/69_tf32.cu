@@ -26,7 +26,7 @@
 // schedule.names.few    = "M <= 64 and (BN < 192 or CLUSTER > 1)"
 // schedule.names.meet   = "shared * 4000 + (SPLIT > 1) * SPLIT * BM * BN / 4"
 // schedule.cost  = "max(rounds * ceil(ceil(K / 32) / SPLIT) * step + BM * BN / 8, (M + N) * K / 350 / min(1, busy * 5 / 4) * (1 + few / 5)) + meet + CLUSTER * 2000"
-// demo       = { size = [128, 128, 192], params = { BN = 64, STAGES = 2, BLOCKS = 2, CLUSTER = 1 }, block = [1, 0], stop = { line = "multiply<BN>(sum", array = "Bs" }, lens = "pipeline" }
+// demo       = { size = [128, 128, 192], params = { BM = 128, BN = 64, STAGES = 2, BLOCKS = 2, CLUSTER = 1, SPLIT = 1 }, block = [1, 0], stop = { line = "multiply<BN>(sum", array = "Bs" }, lens = "pipeline" }
 // dtype      = "float32"
 // accumulate = "float32"
 // math       = "tf32"

@@ -26,7 +26,7 @@
 // schedule.names.thin   = "(M < 64 and BN < 128) + 2 * (M <= 64 and BM > 64)"
 // schedule.names.meet   = "(SPLIT > 1) * (1500 + SPLIT * BM * BN / 10) + shared * 6000 * (3 - TURNS) + (TURNS == 2 and tiles <= SMS) * 3000"
 // schedule.cost  = "max(rounds * (ceil(ceil(K / 128) / SPLIT) * step + store), (M + N) * K / 2000 / busy * (1 + thin / 4)) + meet + CLUSTER * 2200"
-// demo       = { size = [128, 256, 512], params = { BN = 64, STAGES = 2, BLOCKS = 2, CLUSTER = 1 }, block = [0, 0], stop = { line = "store<BN>(C", array = "Cs", write = true }, lens = "pipeline" }
+// demo       = { size = [128, 256, 512], params = { BM = 128, BN = 64, STAGES = 2, BLOCKS = 2, CLUSTER = 1, SPLIT = 1, TURNS = 2 }, block = [0, 0], stop = { line = "store<BN>(C", array = "Cs", write = true }, lens = "pipeline" }
 // dtype      = "float8_e4m3fn"
 // accumulate = "float32"
 // layout     = { B = "column" }
@@ -218,7 +218,7 @@ fp8_in_turns(int M, int N, int K, const __grid_constant__ tensor_map A, const __
 // replace = ";"
 // expect = ["barrier divergence", "element of C never written"]
 // at = [256, 64, 640]
-// set = { BN = 64, STAGES = 2, CLUSTER = 1, BLOCKS = 1 }
+// set = { BM = 128, BN = 64, STAGES = 2, CLUSTER = 1, BLOCKS = 1, SPLIT = 1, TURNS = 2 }
 //
 // [a-part-left-out]
 // title = "With a part of a tile left out"

@@ -34,13 +34,18 @@ AHEAD: dict[str, str | int] = {
     **dict.fromkeys(("async_pipeline", "register_buffer", "l2_swizzle", "mma_pipeline"), "BK"),
     **dict.fromkeys(("warp_specialised", "two_consumers", "persistent", "tma_store", "cluster"), 64),
     **dict.fromkeys(("stream_k_tma", "stream_k_tma_bf16"), 64),
-    **dict.fromkeys(("tf32", "tf32_by_rows"), 32),
+    "tf32_by_rows": 32,
     **dict.fromkeys(("fp8", "fp8_in_turns", "fp8_promoted"), 128),
 }
 FRAGMENTS = ("matmul_tc", "matmul_tc_2d_warp_tiling")
 PACKED = ("packed", "simd", "simd_threads")  # a CPU's panels; see test_rungs_cpu.py
 # Several blocks make the sum of one tile of C, each along a part of K.
-SHARED = ("stream_k", "every_shape_fp32", *(f"every_shape{types}" for types in ("", "_bf16", "_c16", "_bf16_c16")))
+SHARED = (
+    "stream_k",
+    "every_shape_fp32",
+    "tf32",
+    *(f"every_shape{types}" for types in ("", "_bf16", "_c16", "_bf16_c16")),
+)
 SEVERAL = ("whole_a", "gather", "panels", "peer_tiles", "fused_panels")  # the same on several GPUs
 WALKING = [name for name in RUNGS if name not in (*DEPTH, *AHEAD, *FRAGMENTS, *PACKED, *SHARED, *SEVERAL)]
 
@@ -110,6 +115,7 @@ def test_blocks_that_share_the_sum_of_one_tile_of_c_use_different_parts_of_k() -
 @pytest.mark.parametrize(
     ("name", "size", "params", "depth"),
     [
+        ("tf32", (64, 64, 128), {"BM": 128, "BN": 64, "STAGES": 2, "BLOCKS": 4, "CLUSTER": 1, "SPLIT": 2}, 32),
         ("every_shape", (64, 64, 256), {"BM": 64, "BN": 64, "STAGES": 2, "BLOCKS": 2, "CLUSTER": 1, "SPLIT": 2}, 64),
         ("every_shape_fp32", (32, 128, 24), {"TM": 4, "WM": 1, "WN": 4, "TN": 4, "BK": 8, "STAGES": 2, "BLOCKS": 3}, 8),
     ],
