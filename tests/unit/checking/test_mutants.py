@@ -33,8 +33,8 @@ IS_EQUIVALENT = {
 }
 # The loop computes addresses: one that it leaves out points anywhere.
 LEAVES_OUT_AN_ADDRESS = {("stream_k", "shrink-bound")}
-# At the small sizes these change nothing: the last rows of a tile, whose addresses stay, are below the last one of C; no
-# block is without k-steps; there is one block across. Beside each, a size and parameters where it does.
+# At the small sizes these change nothing: the last rows of a tile, whose addresses stay, are below the last one of C;
+# no block is without k-steps; there is one block across. Beside each, a size and parameters where it does.
 NEEDS_MORE = {
     "stream_k~shrink-bound-131": (Problem(128, 64, 32), {}),
     "stream_k~remove-guard-51-2": (Problem(16, 16, 24), {"BLOCKS": 8}),
