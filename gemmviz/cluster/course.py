@@ -19,6 +19,7 @@ from gemmviz.language import tr
 
 GPU = "GPU"
 """The resource that a worker with a GPU announces: ``--resources GPU=1``."""
+_FETCH_S = 1.0  # for the result of a piece; then a cancel is looked for
 _POLL_S = 0.1
 # After a cancellation, workers that can be reached have answered within this time.
 _CANCELLED_S = 5.0
@@ -224,9 +225,12 @@ class Course:
             future = self._client.submit(
                 work.work, pack(piece), key=f"gemmviz-{self.id}-{number}", pure=False, priority=-place, **gpu, **where
             )
-            future.add_done_callback(lambda done, number=number: self._inbox.put((number, done)))
+            self._follow(number, future)
             futures[number] = future
         return futures
+
+    def _follow(self, number: int, future: Any) -> None:
+        future.add_done_callback(lambda done: self._inbox.put((number, done)))
 
     def _on_event(self, event: tuple[float, object]) -> None:
         """Take an event, in Dask's thread."""
@@ -249,7 +253,12 @@ class Course:
             self._settle(number, _why(future))
             return
         try:
-            report = unpack(future.result(), (Report,))
+            report = unpack(future.result(timeout=_FETCH_S), (Report,))
+        except TimeoutError:
+            # A worker that dies before its result is fetched takes it along: Dask starts the piece again, if it can.
+            waiting.add(number)
+            self._follow(number, future)
+            return
         except (NotAMessage, TypeError, OSError) as error:
             self._settle(number, tr("its result cannot be read: {why}", why=error))
             return
