@@ -1,4 +1,4 @@
-"""What the comparison of a C with its reference found, on the host or on a device."""
+"""The result of comparing C with its reference, on the host or on a device."""
 
 from dataclasses import dataclass
 

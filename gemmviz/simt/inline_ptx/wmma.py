@@ -41,11 +41,11 @@ def _form(parts: Sequence[str]) -> tuple[tuple[int, ...], list[str], list[str]]:
 
 
 def _tile(parts: Sequence[str], stride: Sequence[Value], values: Values) -> tuple[str, str, str, int]:
-    """Return what a load or a store has: the word of its registers, type arguments, the leading dimension, layout."""
+    """Return the type of a load's or a store's registers, its type arguments, the leading dimension, and the layout."""
     use, (shape, (layout,), (kind,)) = parts[0], _form(parts[1:])
     operand = use in ("a", "b")
     operands_of = [kind] if operand else [operands for operands, sums in _SUMS.items() if kind in sums]
-    if operand != (kind in _SUMS and kind not in ("f16", "f64")) and kind not in ("f16", "f64"):
+    if kind not in ("f16", "f64") and operand != (kind in _SUMS):  # those two are types of operands and of sums
         raise NotPtx
     if all(shape[2] != _DEPTHS.get(of, 16) for of in operands_of):
         raise NotPtx

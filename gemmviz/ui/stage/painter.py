@@ -88,8 +88,7 @@ class StagePainter(StagePlaces):
         self._movers = Movers(self._ghosts, self._gestures)
         self._sums, self._ownership = Sums(playable, theme), Ownership(playable, theme)
         self._ways, self._heading = ValuePaths(playable, theme, self.font), SumsHeading(playable, theme, self.font)
-        self._sentences = Sentences(playable)
-        self._axes = AxisFormulas(playable, theme, self.font)
+        self._sentences, self._axes = Sentences(playable), AxisFormulas(playable, theme, self.font)
         self.quadrant = Quadrant(playable, theme, self.font, self._sentences)
         self.labels = LabelLayer(theme.background)
         self._near, self.still = NearCells(playable), KeptPicture()
@@ -355,7 +354,7 @@ class StagePainter(StagePlaces):
             return None
         arrays = self._changes.arrays(last, moment) + self.lens_marks.changed(self.lens, last, moment)
         ways = self._way_areas(plan, last) + self._way_areas(plan, moment) if last.step != moment.step else []
-        ways += self._heading.at(plan, moment, arrays)
+        ways += self._heading.changed(plan, last, moment, arrays)
         return regions.changing(plan, moment, self.lens is not None, arrays, ways)
 
     def moving(self, rect: QRectF, moment: Moment) -> list[QRect] | None:
@@ -372,7 +371,8 @@ class StagePainter(StagePlaces):
             return None
         arrays = self._changes.arrays(last, moment) + self.lens_marks.changed(self.lens, last, moment)
         arrays += [array for at in (last, moment) for array in self._ghosts.padded(at)]
-        places = regions.changing(plan, moment, self.lens is not None, arrays, self._heading.at(plan, moment, arrays))
+        heading = self._heading.changed(plan, last, moment, arrays)
+        places = regions.changing(plan, moment, self.lens is not None, arrays, heading)
         return regions.joined(places) if places is not None else None
 
     def _flies(self, moment: Moment) -> bool:

@@ -20,6 +20,8 @@ from gemmviz.ui.stage.view import View
 
 _MOST_PRODUCTS = 1 << 15
 """In a larger recording the cells have no figures, and counting the products of a block takes long."""
+_MOST_KEPT = 4  # headings: of the last step, this one and the next
+_MIDDLE = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
 
 
 class SumsHeading:
@@ -36,7 +38,10 @@ class SumsHeading:
         self._metrics = QFontMetricsF(self._font)
         live = playable.live_sums
         self._any = live is not None and bool(live.known.any())
-        self._kept: tuple[tuple[int, int, int], list[str]] | None = None
+        self._place: tuple[Plan, QRectF] | None = None
+        self._kept: dict[tuple[int, int], list[str]] = {}
+        self._last: tuple[tuple[int, int, int], list[str]] | None = None
+        self._fitting: tuple[list[str], float, str] | None = None
 
     def at(self, plan: Plan, moment: Moment, arrays: Sequence[int]) -> list[QRectF]:
         """Return the place of the heading, in pixels, if C is among the arrays and its cells show running sums."""
@@ -45,9 +50,19 @@ class SumsHeading:
             return []
         if plan.form != "around words" or moment.view != View():
             return []
-        place = beside_name(panel, self._font)
-        place.setRight(panel.x + panel.width)
-        return [place]
+        if self._place is None or self._place[0] is not plan:
+            place = beside_name(panel, self._font)
+            place.setRight(panel.x + panel.width)
+            self._place = plan, place
+        return [self._place[1]]
+
+    def changed(self, plan: Plan, last: Moment, moment: Moment, arrays: Sequence[int]) -> list[QRectF]:
+        """Return the place of the heading if it differs between two moments; see `at`."""
+        places = self.at(plan, moment, arrays)
+        return places if places and self._at(last) != self._at(moment) else []
+
+    def _at(self, moment: Moment) -> list[str]:
+        return self.texts(moment.step, moment.block)
 
     def draw(self, painter: QPainter, plan: Plan, moment: Moment) -> None:
         """Write the longest heading that has room above C.
@@ -58,24 +73,33 @@ class SumsHeading:
             Where to, where the arrays stand, and the moment.
         """
         for place in self.at(plan, moment, [C]):
-            wide = self._metrics.horizontalAdvance
-            text = next((one for one in self.texts(moment.step, moment.block) if wide(one) <= place.width()), "")
+            texts, room, wide = self._at(moment), place.width(), self._metrics.horizontalAdvance
+            if self._fitting is None or self._fitting[0] is not texts or self._fitting[1] != room:
+                self._fitting = texts, room, next((one for one in texts if wide(one) <= room), "")
             painter.setFont(self._font)
             painter.setPen(QColor(self._theme.muted))
-            painter.drawText(place, _MIDDLE, text)
+            painter.drawText(place, _MIDDLE, self._fitting[2])
 
     def texts(self, step: int, block: int) -> list[str]:
         """Return the headings at a step, from the longest on: of a block's sums, and where it shows none the size."""
+        at = step, block
+        if at not in self._kept:
+            if len(self._kept) == _MOST_KEPT:
+                self._kept.pop(next(iter(self._kept)))
+            self._kept[at] = self._found(step, block)
+        return self._kept[at]
+
+    def _found(self, step: int, block: int) -> list[str]:
         live, recording = self._playable.live_sums, self._playable.recording
         size = f"M × N = {recording.m} × {recording.n}"
         if live is None:
             return [size]
         holds = written(self._playable, C, step, block)
         key = live.place(step), int(holds.sum()), block
-        if self._kept is None or self._kept[0] != key:
+        if self._last is None or self._last[0] != key:  # many steps change no sum
             shown = live.shown(step, holds) & (recording.owners[0] == block)
-            self._kept = key, self._of_sums(key[0], shown.ravel()) if shown.any() else [size]
-        return self._kept[1]
+            self._last = key, self._of_sums(key[0], shown.ravel()) if shown.any() else [size]
+        return self._last[1]
 
     def _of_sums(self, place: int, shown: npt.NDArray[np.bool_]) -> list[str]:
         """Name the products of some elements, if they are the same ones for all of them."""
@@ -98,6 +122,3 @@ class SumsHeading:
                 general[-1],
             ]
         return general
-
-
-_MIDDLE = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
