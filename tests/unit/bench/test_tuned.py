@@ -111,7 +111,7 @@ def test_a_truncated_file_and_a_folder_that_cannot_be_written_are_reported(tmp_p
 
 def test_tune_finds_keeps_lists_uses_and_forgets(capsys, tmp_path):
     mine, target = tmp_path / "mine.c", tmp_path / "t.json"
-    slow = "    if (P == 1) for (volatile int i = 0; i < 5000; i++) ;"
+    slow = "    if (P == 1) for (volatile int i = 0; i < 50000; i++) ;"
     mine.write_text(c_source(slow).replace("[1, 2, 3, 4]", "[1, 3]"))
     # Time enough on any machine: the search ends by itself when all is clear.
     assert run(["tune", str(mine), "--size", "16", "--seconds", "600", "--json", str(target)]) == 0
@@ -119,7 +119,7 @@ def test_tune_finds_keeps_lists_uses_and_forgets(capsys, tmp_path):
     assert "Default: P=1" in out and "Best: P=3" in out and "times as fast" in out
     assert "2 of 2 combinations tried" in out
     content = json.loads(target.read_text())
-    assert content["params"] == {"P": 3} and content["gain"] > 2 and len(content["candidates"]) == 2
+    assert content["params"] == {"P": 3} and content["gain"] > 1 and len(content["candidates"]) == 2
     assert content["env"]["cpu"]["model"] in content["tuned_on"]
 
     assert run(["tune", "--list"]) == 0
