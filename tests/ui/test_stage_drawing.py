@@ -28,7 +28,7 @@ from gemmviz.trace.order import timeline
 from gemmviz.trace.playable import Playable
 from gemmviz.trace.recording.record import record
 from gemmviz.ui.look.theme import THEMES, contrast, rgb
-from gemmviz.ui.stage import legend, sum_owners
+from gemmviz.ui.stage import accessed_cells, legend, sum_owners
 from gemmviz.ui.stage.accessed_cells import AccessedCells, strength
 from gemmviz.ui.stage.borders import outline
 from gemmviz.ui.stage.caption import caption
@@ -121,6 +121,22 @@ def test_large_windows_glow_like_small_ones():
         newest[log.element[rows[log.array[rows] == 0]]] = s
     assert sorted(cells.tolist()) == np.flatnonzero(newest >= 0).tolist()
     assert strength(6)[ages] == pytest.approx(0.92 * (1 - (step - newest[cells]) / 6) ** 1.3, rel=1e-5)
+
+
+@pytest.mark.parametrize(("name", "n"), [("gpumult1", 16), ("hostmult0", 16), ("simd", 32)])
+def test_a_window_as_a_whole_glows_like_its_steps(name, n, monkeypatch):
+    playable = rung(name, n)
+    steps = playable.timeline.steps
+    trail = min(1000, steps)  # more steps than are kept
+
+    def glows(accesses):
+        monkeypatch.setattr(accessed_cells, "_ACCESSES_OF_A_STEP", accesses)
+        monkeypatch.setattr(accessed_cells, "_SMALL_WINDOW", accesses)
+        touched = AccessedCells(playable)
+        found = [touched.glow(array, steps - 1, None, trail) for array in range(len(playable.recording.arrays))]
+        return [sorted(zip(cells.tolist(), ages.tolist(), strict=True)) for cells, ages in found]
+
+    assert glows(0) == glows(10**9) != [[]] * len(playable.recording.arrays)
 
 
 # Dimming

@@ -13,8 +13,8 @@ from gemmviz.trace.playable import Playable
 from gemmviz.trace.recording.accesses import Array
 
 # A window is worked out step by step, so that each step is looked at only once; as a whole where it has many steps with
-# few accesses.
-_SMALL_WINDOW, _FEW_STEPS = 4096, 16
+# few accesses, or more steps than are kept: a step takes about as long as 200 accesses of a whole window.
+_SMALL_WINDOW, _FEW_STEPS, _ACCESSES_OF_A_STEP = 4096, 16, 200
 _KEPT_STEPS, _KEPT_WINDOWS = 192, 8
 # How strongly an access glows at its own step, and how fast that fades over the trail.
 _BRIGHTEST, _FADING = 0.92, 1.3
@@ -110,7 +110,8 @@ class AccessedCells:
         timeline, log = playable.timeline, playable.recording.accesses
         first = max(0, step - trail + 1)
         steps = first + np.flatnonzero(timeline.array[first : step + 1] == array)
-        if len(steps) > _FEW_STEPS and timeline.start[step + 1] - timeline.start[first] <= _SMALL_WINDOW:
+        few = _ACCESSES_OF_A_STEP * len(steps) if len(steps) > _KEPT_STEPS else _SMALL_WINDOW
+        if len(steps) > _FEW_STEPS and timeline.start[step + 1] - timeline.start[first] <= few:
             rows, ages, arrays = self._rows_lately(step, trail)
             keep = arrays == array
             if block is not None:
