@@ -55,6 +55,7 @@ def wait_recorded(window, qtbot):
         assert session.cursor.playable is not None, session.messages.current
         recording = session.cursor.playable.recording
         assert recording.sha256 == session.choice.kernel.sha256, session.messages.current
+        assert recording.kernel == session.choice.kernel.name
         assert recording.params == session.choice.params
         assert recording.as_written == session.choice.as_written
         assert (recording.m, recording.n, recording.k) == (
