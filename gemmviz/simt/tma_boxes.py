@@ -12,6 +12,7 @@ from gemmviz.catalogue.errors import ConstraintError
 from gemmviz.catalogue.launch import Launch
 from gemmviz.catalogue.matrices import MATRICES
 from gemmviz.language import tr
+from gemmviz.simt.block_order import by_block
 from gemmviz.simt.bulk_copies import boxes_of_rows
 from gemmviz.simt.layout import BOX, EVENT, PIECE_BYTES, TENSOR_MAP
 from gemmviz.simt.shared_array import SharedArray
@@ -66,34 +67,48 @@ def boxes_of_run(
     place
         Returns the source line of an instruction's address; without it, ``line`` is 0.
     """
-    boxes, events = (
-        _relative(_records(function, kind), anchor, place)
-        for function, kind in ((code.gv_boxes, BOX), (code.gv_events, EVENT))
-    )
-    code.gv_boxes_end()
-    code.gv_events_end()
     itemsizes = [np.dtype(launch.kernel.dtype_of(matrix)).itemsize for matrix in MATRICES]
+    boxes = _relative(_records(code.gv_boxes, BOX), anchor, place)
     boxes = boxes_of_rows(boxes, [_stored_shape(launch, matrix)[1] for matrix in MATRICES], itemsizes)
     # The records of each block are in order, because one process ran it.
-    return TmaReport(*(log[np.argsort(log["block"], kind="stable")] for log in (boxes, events)))
+    found = TmaReport(by_block(boxes), by_block(_relative(_records(code.gv_events, EVENT), anchor, place)))
+    code.gv_boxes_end()
+    code.gv_events_end()
+    return found
 
 
 def _relative(log: npt.NDArray[Any], anchor: int, place: Callable[[int], tuple[int, int]] | None) -> npt.NDArray[Any]:
-    """Return records with offsets instead of addresses, and lines instead of instructions."""
+    """Change records, so that they have offsets instead of addresses, and lines instead of instructions."""
     for name in ("shared", "barrier"):
         if name in (log.dtype.names or ()):
             log[name] -= anchor
-    pcs, which = np.unique(log["pc"], return_inverse=True)
-    lines = [place(int(pc))[0] if place else 0 for pc in pcs]
-    log["pc"] = np.array(lines, np.int64)[which]
+    log["pc"] = _lines(log["pc"], place) if place else 0
     return log
 
 
+def _lines(pcs: npt.NDArray[np.uint64], place: Callable[[int], tuple[int, int]]) -> npt.NDArray[np.int64]:
+    """Return the line of each instruction. There are many, and few different ones, which are close to each other."""
+    if not len(pcs):
+        return np.zeros(0, np.int64)
+    first = pcs.min()
+    offset = (pcs - first).astype(np.int64)
+    used = np.zeros(int(offset.max()) + 1, bool)
+    used[offset] = True
+    line = np.zeros(len(used), np.int64)
+    for at in np.flatnonzero(used).tolist():
+        line[at] = place(int(first) + at)[0]
+    found: npt.NDArray[np.int64] = line[offset]
+    return found
+
+
 def _records(function: Any, kind: np.dtype[Any]) -> npt.NDArray[Any]:
+    """Return the recorder's records in its own memory."""
     log = ctypes.c_void_p()
     function.restype = ctypes.c_uint64
     count = function(ctypes.byref(log))
-    return np.frombuffer(bytearray(ctypes.string_at(log, count * kind.itemsize)), kind)
+    if not count:
+        return np.zeros(0, kind)
+    return np.frombuffer((ctypes.c_char * (count * kind.itemsize)).from_address(log.value or 0), kind)
 
 
 def tiles(

@@ -7,10 +7,12 @@ import numpy as np
 import numpy.typing as npt
 
 from gemmviz.simt.async_copies import Copies
+from gemmviz.simt.block_order import reordered
 
 Ints = npt.NDArray[np.int64]
 # New memory costs more than the work: so many rows use the same memory again and again.
 _AT_ONCE = 1 << 15
+_FEW_SITES = 8
 
 
 def pairs(copies: Copies, column: Mapping[str, npt.NDArray[Any]]) -> Ints:
@@ -28,7 +30,7 @@ def pairs(copies: Copies, column: Mapping[str, npt.NDArray[Any]]) -> Ints:
     """
     if not len(copies.arrived):
         return np.zeros((0, 3), np.int64)
-    arrived = copies.arrived[_by_owner(copies.arrived["block"], copies.arrived["thread"])]
+    arrived = reordered(copies.arrived, _by_owner(copies.arrived["block"], copies.arrived["thread"]))
     owner = arrived["block"].astype(np.int64) << 16 | arrived["thread"]
     if ((arrived["order"][1:] <= arrived["order"][:-1]) & (owner[1:] == owner[:-1])).any():
         order = np.lexsort([arrived["order"], owner])
@@ -61,10 +63,21 @@ def _parts(rows: npt.NDArray[np.uint32], copies: npt.NDArray[np.uint32]) -> list
 
 def _rows(sites: npt.NDArray[np.bool_], column: Mapping[str, npt.NDArray[Any]]) -> tuple[Ints, Ints]:
     """Return the rows of some sites, sorted by thread, and their threads."""
-    rows = np.flatnonzero(sites[column["site"]])
+    rows = _at_sites(column["site"], sites)
     block, thread = column["block_of"][rows], column["thread_of"][rows]
     order = _by_owner(block, thread)
     return rows[order], (block.astype(np.int64) << 16 | thread)[order]
+
+
+def _at_sites(site: npt.NDArray[np.uint16], sites: npt.NDArray[np.bool_]) -> Ints:
+    """Return the rows of some sites. Mostly they are few, and a comparison takes much less time than a look-up."""
+    wanted = np.flatnonzero(sites)
+    if len(wanted) > _FEW_SITES:
+        return np.flatnonzero(sites[site])
+    found = np.zeros(len(site), bool)
+    for number in wanted.tolist():
+        found |= site == number
+    return np.flatnonzero(found)
 
 
 def _by_owner(block: npt.NDArray[np.uint32], thread: npt.NDArray[np.uint16]) -> Ints:
