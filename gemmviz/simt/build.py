@@ -24,6 +24,7 @@ from gemmviz.catalogue.cxx_standard import cxx_standard
 from gemmviz.catalogue.errors import BuildError
 from gemmviz.catalogue.front_matter import FENCE
 from gemmviz.catalogue.launch import Launch
+from gemmviz.catalogue.plain_code import plain_code
 from gemmviz.sandbox import confined, kept
 from gemmviz.simt import dynamic_shared, precompiled
 from gemmviz.simt.inline_ptx import passes
@@ -85,6 +86,12 @@ _SHARED_HEADERS = data.root("kernels") / "include"
 _OWN_WARP_SIZE = re.compile(
     r"^[ \t]*(?:(?:static|inline|__device__|__constant__)\s+)*(?:const|constexpr)\s+(?:\w+\s+)+warpSize\s*[={]", re.M
 )
+# A variable or parameter with the name of an index: the recorder's macro of that name would be in the way.
+_OWN_INDEX = re.compile(
+    r"\b(?:dim3|u?int3|uint|int|unsigned|size_t|auto)\b[\s&]*(?:const\b[\s&]*)?\b(?:threadIdx|blockIdx|blockDim|gridDim)"
+    r"\s*[=,;(){\[]"
+)
+_INDEX_OBJECTS = "#include <gemmviz/index_objects.h>"
 _ALIGNED_SHARED = re.compile(r"(\b__shared__\s+)alignas\b")
 
 
@@ -189,6 +196,7 @@ def _flags(tool: Compiler, launch: Launch, as_written: bool, source: str, prelud
             *folders,
         ]
     plain = [_LEVEL[as_written], *_COMMON, *_PLAIN[tool.kind]]
+    plain += ["-fdeclspec"] if tool.kind == "clang" and _INDEX_OBJECTS in source else []
     return [*language, *plain, "-fsanitize=thread", *entry.flags(launch)]
 
 
@@ -218,6 +226,7 @@ def _wrapper(launch: Launch) -> str:
     text, before, behind = dynamic_shared.defined(text, launch.shared_bytes)
     # CUDA lets a file declare its own constant of this name; the recorder's is in the way.
     before = ["#define warpSize gv_own_warp_size", *before] if _OWN_WARP_SIZE.search(code) else before
+    before = [_INDEX_OBJECTS, *before] if kernel.backend != "c" and _OWN_INDEX.search(plain_code(code)) else before
     lines = [*before, line_directive(kernel.path), text, f'#line 1 "{entry.ARGUMENTS}"', *behind]
     extern = "" if kernel.backend == "c" else 'extern "C" '
     # An anchor in the same thread-local segment as the shared arrays gives the address of that segment.

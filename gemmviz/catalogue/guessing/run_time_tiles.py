@@ -1,4 +1,4 @@
-"""Parameters of a kernel that give the side of its tile at run time, such as ``int tile_width``, or a loop's step."""
+"""Parameters of a kernel that give the side of its tile at run time: ``int tile_width``, a loop's step, the block's."""
 
 import re
 from dataclasses import replace
@@ -24,11 +24,27 @@ def run_time_tiles(function: Function, source: ParsedSource) -> dict[str, int]:
     for place, parameter in enumerate(function.parameters):
         if parameter.pointer or parameter.type not in WHOLE:
             continue
-        if not _CALLED.fullmatch(parameter.name) and not _is_step(parameter.name, function):
+        of_block = _host_names(place, parameter.name, function, source)
+        if not of_block and not _CALLED.fullmatch(parameter.name) and not _is_step(parameter.name, function):
             continue
         numbers = (number_at(launch, source, place) for launch in find(source, function))
         found[parameter.name] = next((value for value in numbers if value), _USUAL)
+        found |= dict.fromkeys(of_block, found[parameter.name])
     return found
+
+
+def _host_names(place: int, name: str, function: Function, source: ParsedSource) -> list[str]:
+    """Return the names of a parameter's argument in the host code, if it is a side of the block there.
+
+    The kernel then multiplies a block's index by it, as in ``blockIdx.x * width + threadIdx.x``: it is not a matrix's
+    size, which one block may have as its side, too.
+    """
+    index, own = r"blockIdx \. [xyz]", re.escape(name)
+    if not name or not re.search(rf"{index} \* {own}\b|\b{own} \* {index}", " ".join(function.body)):
+        return []
+    given = [(one.arguments[place], one.block) for one in find(source, function) if place < len(one.arguments)]
+    sides = [argument for argument, block in given if argument in block]
+    return [argument[0] for argument in sides if len(argument) == 1 and argument[0].isidentifier()]
 
 
 def _is_step(name: str, function: Function) -> bool:

@@ -72,6 +72,10 @@ static constexpr int warpSize = 32;
 #define __maxnreg__(...)
 #define __block_size__(...)
 #define __nv_pure__
+// Words of CUDA's own headers, which kernels copy.
+#define __device_builtin__
+#define __cudart_builtin__
+#define __builtin_align__ __align__
 #define __grid_constant__
 #define __constant__ static
 // There is one copy per OS thread, and a block runs on one OS thread: so the block shares the array.

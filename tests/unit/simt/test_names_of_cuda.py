@@ -1,0 +1,71 @@
+"""Kernels that use names of CUDA for their own things: indices as variables and parameters, words of its headers."""
+
+from pathlib import Path
+
+import nvrtc_alone
+import pytest
+
+from gemmviz.backends.compiler import compiler
+from gemmviz.catalogue.kernel import parse
+from gemmviz.catalogue.launch import Launch, launch
+from gemmviz.catalogue.problem import Problem
+from gemmviz.trace.recording.record import record
+
+HEAD = """// ---gemmviz
+// entry = "gemm"
+// args = ["A", "B", "C", "M", "N", "K"]
+// block = [8, 8]
+// grid = ["ceil(N / 8)", "ceil(M / 8)"]
+// ---
+"""
+OWN_INDICES = """
+__device__ void part(const float *A, const float *B, float *C, int M, int N, int K, dim3 blockIdx, uint3 threadIdx)
+{
+    unsigned row = blockIdx.y * blockDim.y + threadIdx.y, col = blockIdx.x * blockDim.x + threadIdx.x;
+    if (row >= M || col >= N) return;
+    float sum = 0;
+    for (int k = 0; k < K; k++) sum += A[row * K + k] * B[k * N + col];
+    C[row * N + col] = sum;
+}
+__global__ void gemm(const float *A, const float *B, float *C, int M, int N, int K)
+{
+    unsigned number = blockIdx.y * gridDim.x + blockIdx.x;
+    dim3 blockIdx = {number % gridDim.x, number / gridDim.x, 1};
+    part(A, B, C, M, N, K, blockIdx, threadIdx);
+}
+"""
+WORDS = """
+namespace mine {
+struct __device_builtin__ __builtin_align__(16) float4 { float of[4]; };
+}
+__global__ void gemm(const float *A, const float *B, float *C, int M, int N, int K)
+{
+    int row = blockIdx.y * 8 + threadIdx.y, col = blockIdx.x * 8 + threadIdx.x;
+    if (row >= M || col >= N) return;
+    mine::float4 sums = {};
+    for (int k = 0; k < K; k++) sums.of[k % 4] += A[row * K + k] * B[k * N + col];
+    C[row * N + col] = sums.of[0] + sums.of[1] + sums.of[2] + sums.of[3];
+}
+"""
+
+
+def job(text: str) -> Launch:
+    return launch(parse(HEAD + text, Path("mine.cu")), Problem(12, 9, 7))
+
+
+@pytest.mark.skipif(compiler().kind != "clang", reason="gcc has no properties")
+def test_an_index_may_be_a_variable_or_a_parameter() -> None:
+    recording = record(job(OWN_INDICES), deadline_s=10)
+    assert recording.wrong == 0
+    lines = {recording.text.splitlines()[site.line - 1].strip() for site in recording.sites}
+    assert all("A[row" in line or "C[row" in line for line in lines)  # the indices are no accesses
+
+
+def test_words_of_the_headers_of_cuda_do_no_harm() -> None:
+    assert record(job(WORDS), deadline_s=10).wrong == 0
+
+
+@pytest.mark.skipif(nvrtc_alone.library() is None, reason="there is no NVRTC")
+@pytest.mark.parametrize("text", [OWN_INDICES, WORDS])
+def test_nvrtc_takes_them(text: str) -> None:
+    assert nvrtc_alone.errors(job(text), "sm_80") == ""
