@@ -24,7 +24,7 @@ def add(commands: Any, summary: str) -> None:
 
     local = kinds.add_parser("local", help="a scheduler and workers on this machine, until Ctrl-C")
     _add_place(local, "127.0.0.1")
-    _add_workers(local)
+    _add_workers(local, "; 0: the scheduler only")
     local.set_defaults(run=_local)
 
     worker = kinds.add_parser("worker", help="workers of this machine, for a scheduler elsewhere, until it ends")
@@ -56,13 +56,13 @@ def _add_place(parser: argparse.ArgumentParser, host: str) -> None:
     cluster_options.add_certificates(parser)
 
 
-def _add_workers(parser: argparse.ArgumentParser) -> None:
+def _add_workers(parser: argparse.ArgumentParser, further: str = "") -> None:
     parser.add_argument(
         "--workers",
         type=options.whole,
         metavar="N",
-        help="how many on each machine (default: one per GPU, or one if there is no GPU). Several workers without a "
-        "GPU disturb each other's figures",
+        help=f"how many on each machine (default: one per GPU, or one if there is no GPU{further}). Several workers "
+        "without a GPU disturb each other's figures",
     )
 
 
@@ -70,7 +70,7 @@ def _local(args: argparse.Namespace) -> int:
     from gemmviz.cluster import serving  # late: --help needs no cluster
 
     tls = cluster_options.tls(args)
-    serving.serve(serving.Place(args.host, args.port), tls, serving.workers(_count(args)))
+    serving.serve(serving.Place(args.host, args.port), tls, serving.workers(_count(args, 0)))
     return 0
 
 
@@ -102,8 +102,8 @@ def _ssh(args: argparse.Namespace) -> int:
     return 0
 
 
-def _count(args: argparse.Namespace) -> int | None:
-    if args.workers is not None and not 1 <= args.workers <= 1024:
-        raise ConstraintError("--workers takes a number from 1 to 1024")
+def _count(args: argparse.Namespace, least: int = 1) -> int | None:
+    if args.workers is not None and not least <= args.workers <= 1024:
+        raise ConstraintError(f"--workers takes a number from {least} to 1024")
     count: int | None = args.workers
     return count

@@ -10,8 +10,9 @@ from dataclasses import dataclass, field
 from typing import Any, get_args
 
 from gemmviz.catalogue.errors import Unavailable
-from gemmviz.cluster import work
+from gemmviz.cluster import asking, work
 from gemmviz.cluster.piece import Piece, Report, Seat, SentSources
+from gemmviz.cluster.presence import Presence
 from gemmviz.cluster.software import difference, software
 from gemmviz.cluster.wire import NotAMessage, pack, unpack
 from gemmviz.engine.messages import FINAL, Checked, Failed, Header, Reply, Request, Result, Tried
@@ -138,8 +139,8 @@ class Course:
         futures = self._submit()
         waiting = set(range(len(self._jobs)))
         give_up: float | None = None
-        why, looked = tr("cancelled"), time.monotonic()
-        able = looked
+        presence, absence = Presence(client, _LOOK_S), _Absence()
+        why = tr("cancelled")
         try:
             while waiting:
                 with suppress(queue.Empty):
@@ -147,15 +148,12 @@ class Course:
                 if cancel.is_set() and give_up is None:
                     give_up = time.monotonic() + _CANCELLED_S
                     self._cancel(futures, waiting)
-                now = time.monotonic()
-                if give_up is not None and now > give_up:
+                if give_up is not None and time.monotonic() > give_up:
                     break
-                if now - looked > _LOOK_S:
-                    looked = now
-                    able = now if self._has_workers(waiting) else able
-                if give_up is None and looked - able > (_GONE_S if self._at else _ABANDONED_S):
-                    gone = tr("this worker has left the cluster: choose another device")
-                    why = gone if self._at else tr("the cluster has no worker any more that could serve it")
+                if (workers := presence.news()) is not None:
+                    absence.note(self._can_serve(workers, waiting))
+                if give_up is None and (found := self._abandoned(presence.silent_s, absence.seconds)):
+                    why = found
                     break
         finally:
             for number in waiting:
@@ -165,31 +163,33 @@ class Course:
                 client.cancel(list(futures.values()), force=True)
 
     def _known_workers(self) -> dict[str, Any]:
-        try:
-            found: dict[str, Any] = self._client.scheduler_info(n_workers=-1)["workers"]
-        except OSError:
-            found = {}
+        found = asking.workers(self._client)
         if not found:
             raise Unavailable(tr("the cluster has no worker: start one with `gemmviz cluster worker ADDRESS`"))
         if self._at and self._at not in found:
             raise Unavailable(tr("this worker has left the cluster: choose another device"))
         return {at: worker for at, worker in found.items() if self._at in ("", at)}
 
-    def _has_workers(self, waiting: set[int]) -> bool:
-        """Return whether a worker is there that can serve one of the waiting pieces."""
-        try:
-            workers: dict[str, Any] = self._client.scheduler_info(n_workers=-1)["workers"]
-        except Exception:  # the connection is lost: Dask ends the pieces, with that reason
-            return True
+    def _can_serve(self, workers: dict[str, Any], waiting: set[int]) -> bool:
+        """Return whether one of these workers can serve one of the waiting pieces."""
         if self._at:
             return self._at in workers
         needs_gpu = self.has_gpu and all(self._jobs[number].gpu for number in waiting)
         return any(not needs_gpu or one.get("resources", {}).get(GPU, 0) >= 1 for one in workers.values())
 
+    def _abandoned(self, silent_s: float, absent_s: float) -> str:
+        """Return why the pieces are given up after so many seconds without an answer, or without a worker."""
+        if silent_s > _ABANDONED_S:
+            return tr("the scheduler does not answer")
+        if absent_s <= (_GONE_S if self._at else _ABANDONED_S):
+            return ""
+        if self._at:
+            return tr("this worker has left the cluster: choose another device")
+        return tr("the cluster has no worker any more that could serve it")
+
     def _usable(self) -> list[str]:
         """Return the addresses of the workers with the same software; note the others."""
-        asked = {"workers": [self._at]} if self._at else {}
-        answers: dict[str, Any] = self._client.run(work.hello, on_error="return", **asked)
+        answers = asking.answers(self._client, work.hello, list(self._workers))
         usable = []
         for at, worker in self._workers.items():
             answer = answers.get(at)
@@ -305,9 +305,21 @@ class Course:
         threading.Thread(target=tell, name="cancels", daemon=True).start()
 
 
+class _Absence:
+    """How long the cluster has been without a worker that can serve what waits, at the time of the last news."""
+
+    def __init__(self) -> None:
+        self.seconds, self._since = 0.0, time.monotonic()
+
+    def note(self, is_there: bool) -> None:
+        now = time.monotonic()
+        self._since = now if is_there else self._since
+        self.seconds = now - self._since
+
+
 def seats(client: Any) -> list[Seat]:
     """Return the workers of a cluster, those with a GPU first; a worker that does not answer is left out."""
-    answers: dict[str, Any] = client.run(work.seat, on_error="return")
+    answers = asking.answers(client, work.seat, list(asking.workers(client)))
     found = []
     for answer in answers.values():
         with suppress(NotAMessage):

@@ -8,7 +8,7 @@ import tempfile
 import threading
 import time
 import uuid
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from typing import Any, get_args
@@ -40,6 +40,8 @@ from gemmviz.language import set_language, tr
 from gemmviz.sandbox import scratch
 
 _POLL_S = 0.1
+# How often a piece looks whether it has reached its deadline, and whether the scheduler still wants it.
+_WATCH_S = 0.5
 # One piece at a time measures in this process, however many threads the worker has.
 _turn = threading.Lock()
 _cancelled: set[str] = set()
@@ -96,7 +98,7 @@ def work(data: bytes) -> bytes:
         failed = Failed(0, "internal", tr("the worker cannot read a piece: {why}", why=error))
         return pack(Report(0, "", worker.name, pack(failed)))
     reporter = _Reporter(piece, worker)
-    with _cancellable(piece) as event:
+    with _cancellable(piece, worker.is_wanted) as event:
         last = _serve(piece, event, reporter)
     return pack(reporter.report(last))
 
@@ -152,22 +154,28 @@ def _run(piece: Piece, request: Request, event: threading.Event, reporter: "_Rep
 
 
 @contextmanager
-def _cancellable(piece: Piece) -> Iterator[threading.Event]:
-    """Provide the event that ends a piece: it is set by `cancel`, and at the deadline of the piece."""
-    event = threading.Event()
+def _cancellable(piece: Piece, is_wanted: Callable[[], bool] = lambda: True) -> Iterator[threading.Event]:
+    """Provide the event that ends a piece: `cancel` sets it, or its deadline, or that nobody wants its result."""
+    event, ended = threading.Event(), threading.Event()
     _running.setdefault(piece.course, []).append(event)
     if piece.course in _cancelled:
         event.set()
-    deadline = threading.Timer(piece.deadline_s, event.set)
-    deadline.daemon = True
-    deadline.start()
+    threading.Thread(target=_watch, args=(piece, is_wanted, event, ended), name="watches a piece", daemon=True).start()
     try:
         yield event
     finally:
-        deadline.cancel()
+        ended.set()
         _running[piece.course].remove(event)
         if not _running[piece.course]:
             del _running[piece.course]
+
+
+def _watch(piece: Piece, is_wanted: Callable[[], bool], event: threading.Event, ended: threading.Event) -> None:
+    end = time.monotonic() + piece.deadline_s
+    while not ended.wait(min(_WATCH_S, piece.deadline_s)):
+        if time.monotonic() > end or not is_wanted():
+            event.set()
+            return
 
 
 def _leave_threads_free() -> None:
@@ -191,8 +199,14 @@ class _Dask:
         from distributed import get_worker  # late: Dask is installed on demand
 
         self._worker = get_worker()
+        self._task = self._worker.get_current_task()
         self.host = socket.gethostname()
         self.name = f"{self.host} ({self._worker.name})"
+
+    def is_wanted(self) -> bool:
+        """Return whether the scheduler still waits for the task of this thread: no longer if its client is gone."""
+        task = self._worker.state.tasks.get(self._task)
+        return task is not None and task.state in ("executing", "long-running")
 
     def send(self, course: str, report: Report) -> None:
         """Send a report to the sender of a course; it is lost if the network is."""

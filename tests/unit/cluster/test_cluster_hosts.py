@@ -38,10 +38,25 @@ def test_each_host_gets_a_command_with_the_same_certificates(monkeypatch, tmp_pa
     assert str(tls.ca) == "ca.pem"
 
 
-@pytest.mark.parametrize("count", ["0", "-1", "5000"])
-def test_the_number_of_workers_has_limits(count, capsys):
-    assert run(["cluster", "local", "--workers", count]) == 2
-    assert "from 1 to 1024" in capsys.readouterr().err
+@pytest.mark.parametrize(
+    ("words", "limits"),
+    [
+        (["worker", "127.0.0.1", "--workers", "0"], "from 1 to 1024"),
+        (["ssh", "there", "--workers", "5000"], "from 1 to 1024"),
+        (["local", "--workers", "-1"], "from 0 to 1024"),
+    ],
+)
+def test_the_number_of_workers_has_limits(words, limits, monkeypatch, capsys):
+    monkeypatch.setattr(serving, "serve", lambda *arguments: None)
+    assert run(["cluster", *words]) == 2
+    assert limits in capsys.readouterr().err
+
+
+def test_a_machine_may_have_the_scheduler_only(monkeypatch):
+    started = []
+    monkeypatch.setattr(serving, "serve", lambda *arguments: started.append(arguments))
+    assert run(["cluster", "local", "--workers", "0"]) == 0
+    assert started == [(serving.Place("127.0.0.1", 8786), None, [])]
 
 
 @pytest.mark.thorough

@@ -1,10 +1,11 @@
 """A course whose cluster loses all its workers, or those with a GPU."""
 
+import asyncio
 import threading
 
 import pytest
 
-from gemmviz.cluster import course
+from gemmviz.cluster import asking, course
 from gemmviz.cluster.course import Course, Job
 from gemmviz.cluster.piece import SentSources
 from gemmviz.cluster.pieces import flops
@@ -25,11 +26,21 @@ class Client:
         self._answers = [{"at": {"name": 0, "host": "desk", "resources": {"GPU": 1}}}, later]
         self.cancelled = False
 
-    def scheduler_info(self, n_workers):
+    def sync(self, function, *arguments, callback_timeout=None):
+        return asyncio.run(asyncio.wait_for(function(*arguments), callback_timeout))
+
+    @property
+    def scheduler(self):
+        return self
+
+    async def identity(self, n_workers):
         return {"workers": self._answers.pop(0) if len(self._answers) > 1 else self._answers[0]}
 
-    def run(self, function, on_error):
-        return {"at": pack(software())}
+    def run(self, function, *arguments, workers=(), on_error):
+        return self._run(workers) if workers else {}
+
+    async def _run(self, workers):
+        return {at: pack(software()) for at in workers}
 
     def submit(self, *arguments, **options):
         return Future()
@@ -64,9 +75,6 @@ class Recording(Client):
         self._answers = [known]
         self.submitted = []
 
-    def run(self, function, on_error):
-        return {at: pack(software()) for at in self._answers[0]}
-
     def submit(self, function, piece, key, pure, priority, **where):
         self.submitted.append((priority, int(key.rpartition("-")[2])))
         return Future()
@@ -91,3 +99,53 @@ def test_larger_pieces_start_first_where_several_workers_share_them(workers, ord
     list(Course(client, jobs).run(cancel))
     assert [number for _, number in client.submitted] == order
     assert [priority for priority, _ in client.submitted] == sorted((p for p, _ in client.submitted), reverse=True)
+
+
+class Silent(Client):
+    """A client whose scheduler answers once, and then no more."""
+
+    async def identity(self, n_workers):
+        if self._answers:
+            return {"workers": self._answers.pop(0)}
+        await asyncio.sleep(600)
+        raise AssertionError("nobody waits so long")
+
+
+@pytest.fixture
+def silent(monkeypatch):
+    monkeypatch.setattr(course, "_LOOK_S", 0.0)
+    monkeypatch.setattr(asking, "_SCHEDULER_S", 0.1)
+    client = Silent({})
+    client._answers.pop()
+    return Course(client, [Job(BenchRequest(1, [], [(8, 8, 8)]), SentSources([]), True, 1.0)])
+
+
+def test_a_scheduler_that_answers_no_more_is_given_up(silent, monkeypatch):
+    monkeypatch.setattr(course, "_ABANDONED_S", 0.3)
+    assert list(silent.run(threading.Event())) == []
+    assert silent.heard[0].why == "the scheduler does not answer"
+
+
+def test_a_cancellation_does_not_wait_for_a_scheduler_that_answers_no_more(silent, monkeypatch):
+    monkeypatch.setattr(asking, "_SCHEDULER_S", 600.0)
+    cancel = threading.Event()
+    threading.Timer(0.3, cancel.set).start()
+    assert list(silent.run(cancel)) == []
+    assert silent.heard[0].why == "cancelled"
+
+
+class Uneven(Client):
+    """A client of two workers, of which one never answers: it keeps the answers back that are asked for together."""
+
+    async def _run(self, workers):
+        if "stopped" in workers:
+            await asyncio.sleep(600)
+        return await super()._run(workers)
+
+
+def test_a_worker_that_does_not_answer_is_named_and_the_others_are_used(monkeypatch):
+    monkeypatch.setattr(asking, "_ALL_S", 0.1)
+    monkeypatch.setattr(asking, "_EACH_S", 0.1)
+    client = Uneven({})
+    client._answers[0]["stopped"] = {"name": 1, "host": "lab", "resources": {}}
+    assert Course(client, []).notes == ["worker 1 (lab) is not used: it does not answer"]
