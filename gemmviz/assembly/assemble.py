@@ -29,6 +29,7 @@ from gemmviz.catalogue.errors import BuildError, ConstraintError
 from gemmviz.catalogue.kernel import Kernel
 from gemmviz.catalogue.launch import Launch
 from gemmviz.language import tr
+from gemmviz.language.numbers import thousands
 
 _MOST_SOURCE = 1 << 20  # characters of an included file that are shown
 
@@ -99,7 +100,7 @@ def listed(launch: Launch, made_for: str, made: Compiled, text: str, folder: Pat
         raise BuildError(tr("nvdisasm lists no instruction of {entry}", entry=made.entry[:200]))
     lines = list(ptx.lines(made.ptx, made.entry))
     if len(found) > MOST_INSTRUCTIONS or len(lines) > MOST_PTX:
-        text = tr("the machine code is too long to show: {count} instructions", count=f"{len(found):,}")
+        text = tr("the machine code is too long to show: {count} instructions", count=thousands(len(found)))
         raise ConstraintError(text)
     places = _Places(launch.kernel, folder)
     numbers = {line.number: index for index, line in enumerate(lines)}

@@ -36,6 +36,7 @@ from gemmviz.catalogue.matrices import BIAS, D
 from gemmviz.catalogue.problem import Matrix, Problem
 from gemmviz.catalogue.tensor_map import SUFFIX
 from gemmviz.language import tr
+from gemmviz.language.numbers import thousands
 
 _DEFAULT_SHARED_BYTES = 48 * 1024
 _CUPY_MULTIPLIES = ("float32", "float64", "int32")
@@ -265,8 +266,8 @@ def _too_much_shared(launch: Launch, wanted: int, limit: int) -> ConstraintError
     text = tr(
         "{kernel} asks for {wanted} bytes of shared memory per block; this GPU allows {limit}",
         kernel=launch.label,
-        wanted=f"{wanted:,}",
-        limit=f"{limit:,}",
+        wanted=thousands(wanted),
+        limit=thousands(limit),
     )
     return ConstraintError(text)
 

@@ -15,6 +15,7 @@ from gemmviz.bench.error_bound import ErrorBound
 from gemmviz.bench.parts import CHUNK_ELEMENTS, in_threads
 from gemmviz.bench.row import Bound, Errors
 from gemmviz.catalogue.problem import Matrix
+from gemmviz.language.numbers import thousands
 
 EXACT = ErrorBound("exact", 0.0)
 """C must equal the reference."""
@@ -79,7 +80,7 @@ class Verdict:
         if self.ok:
             return ""
         row, column = self.worst_index
-        share = f"{self.wrong:,} of {self.elements:,} elements of C are wrong"
+        share = f"{thousands(self.wrong)} of {thousands(self.elements)} elements of C are wrong"
         return f"{share}; the worst is C[{row}, {column}] = {self.got:.7g}, and it should be {self.wanted:.7g}"
 
     def to_plain(self) -> Errors:

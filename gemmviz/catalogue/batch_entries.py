@@ -10,6 +10,7 @@ from gemmviz.catalogue.errors import ConstraintError
 from gemmviz.catalogue.matrices import MATRICES
 from gemmviz.catalogue.problem import Matrix, Problem
 from gemmviz.language import tr
+from gemmviz.language.numbers import thousands
 
 
 @dataclass(frozen=True)
@@ -74,8 +75,8 @@ def filled_in(form: BatchForm, problem: Problem, names: Mapping[str, int], block
             reason = tr(
                 "the entries of {matrix} are {stride} elements apart and have {size}: they overlap",
                 matrix=matrix,
-                stride=f"{stride:,}",
-                size=f"{rows * columns:,}",
+                stride=thousands(stride),
+                size=thousands(rows * columns),
             )
             raise ConstraintError(reason)
     return Batch(count, strides)

@@ -18,6 +18,7 @@ from gemmviz.catalogue.problem import LARGEST, Problem
 from gemmviz.catalogue.scheduled import part_of, usual
 from gemmviz.catalogue.tensor_map import TensorMap, fill_in
 from gemmviz.language import tr
+from gemmviz.language.numbers import thousands
 
 # CUDA C++ Programming Guide, "Technical Specifications per Compute Capability" (the same since 3.0).
 MAX_THREADS_PER_BLOCK = 1024
@@ -229,7 +230,7 @@ def _filled_in(kernel: Kernel, problem: Problem, params: dict[str, int]) -> Laun
         reason = tr(
             "shared comes out as {count} bytes of dynamic shared memory; a block can have 0 to {most}",
             count=_counted(shared_bytes),
-            most=f"{MAX_SHARED_BYTES:,}",
+            most=thousands(MAX_SHARED_BYTES),
         )
         raise SharedMemoryError(f"{kernel.name}: {reason}")
     constants = {name: expression.integer(names) for name, expression in kernel.constants.items()}
@@ -276,7 +277,7 @@ def _dim3(kernel: Kernel, key: str, values: list[int]) -> Dim3:
 
 def _counted(count: int) -> str:
     if abs(count) < _MOST_WRITTEN:
-        return f"{count:,}"
+        return thousands(count)
     return f"{'-' if count < 0 else ''}10^{len(str(abs(count))) - 1}"
 
 

@@ -14,6 +14,7 @@ from gemmviz.checking.scaled_result import scaled_findings
 from gemmviz.checking.shared_alignment import alignment_findings
 from gemmviz.checking.waste import wasted
 from gemmviz.language import tr
+from gemmviz.language.numbers import thousands
 from gemmviz.simt.faults import TooManyBarriers
 from gemmviz.trace.cost import traffic
 from gemmviz.trace.hazards import Finding, Kind
@@ -69,7 +70,7 @@ def examine(
     except BuildError as error:
         report.findings = [_finding("does not compile", error, kernel)]
         return report
-    progress(tr("Checking {count} accesses", count=f"{len(recording.accesses):,}"), None)
+    progress(tr("Checking {count} accesses", count=thousands(len(recording.accesses))), None)
     report.findings = diagnose(job, recording, again)
     if not report.findings and job.scaled is not None:
         report.findings = scaled_findings(job.scaled, again(job.scaled))

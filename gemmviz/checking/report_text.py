@@ -5,6 +5,7 @@ from collections.abc import Iterable
 from gemmviz.catalogue.problem import Problem
 from gemmviz.checking.report import Report
 from gemmviz.language import mark, tr
+from gemmviz.language.numbers import thousands
 from gemmviz.trace.cost.sites import SiteTraffic
 from gemmviz.trace.hazards import Finding
 
@@ -63,7 +64,7 @@ def sentence(thing: Finding | SiteTraffic) -> str:
     counted = _COUNTED.get(thing.kind)
     text = thing.text
     if counted and thing.count > 1:
-        text = tr(counted, what=text.removesuffix("."), count=f"{thing.count:,}")
+        text = tr(counted, what=text.removesuffix("."), count=thousands(thing.count))
     # Right operands may be paired wrongly on the line that uses them; C is wrong on the line that stores it.
     used = thing.kind == "wrong result" and thing.array == "C" and thing.other_line
     return (

@@ -6,6 +6,7 @@ from gemmviz.catalogue.launch import Launch
 from gemmviz.catalogue.matrices import C
 from gemmviz.catalogue.whole_numbers import result_for
 from gemmviz.language import tr
+from gemmviz.language.numbers import thousands
 from gemmviz.trace.hazards import Finding
 from gemmviz.trace.recording.recording import Recording
 
@@ -33,6 +34,6 @@ def scaled_findings(job: Launch, recording: Recording) -> list[Finding]:
         element=f"C[{row}, {column}]",
         value=f"{recording.c[row, column]:g}",
         right=f"{right[row, column]:g}",
-        count=f"{recording.wrong:,}",
+        count=thousands(recording.wrong),
     )
     return [Finding("wrong result", line, text, recording.wrong, array="C")]

@@ -19,6 +19,7 @@ from gemmviz.catalogue.errors import BuildError, ConstraintError
 from gemmviz.catalogue.launch import Launch
 from gemmviz.catalogue.plain_code import plain_code
 from gemmviz.language import trn
+from gemmviz.language.numbers import thousands
 from gemmviz.trace.hazards import Finding
 from gemmviz.trace.recording.recording import Recording
 
@@ -61,7 +62,7 @@ def alignment_findings(job: Launch, again: Callable[[Launch], Recording]) -> lis
 
 
 def _text(alignment: str, wrong: int, astray: int) -> str:
-    values = {"alignment": alignment, "start": f"{START:,}"}
+    values = {"alignment": alignment, "start": thousands(START)}
     if wrong:
         return trn(
             "the shared array needs its alignment of {alignment} bytes; from compute capability 9.0 on shared memory "
@@ -69,7 +70,7 @@ def _text(alignment: str, wrong: int, astray: int) -> str:
             "the shared array needs its alignment of {alignment} bytes; from compute capability 9.0 on shared memory "
             "begins at byte {start}, and no larger alignment is kept: {count} elements of C are wrong there",
             wrong,
-            count=f"{wrong:,}",
+            count=thousands(wrong),
             **values,
         )
     return trn(
@@ -80,13 +81,13 @@ def _text(alignment: str, wrong: int, astray: int) -> str:
         "begins at byte {start}, and no larger alignment is kept: {count} accesses miss the array there, although "
         "C is still right",
         astray,
-        count=f"{astray:,}",
+        count=thousands(astray),
         **values,
     )
 
 
 def _text_of_toggled(wrong: int, astray: int) -> str:
-    values = {"start": f"{START:,}"}
+    values = {"start": thousands(START)}
     if wrong:
         return trn(
             "the kernel computes with bits of shared addresses, and no array has the alignment for that; from compute "
@@ -94,7 +95,7 @@ def _text_of_toggled(wrong: int, astray: int) -> str:
             "the kernel computes with bits of shared addresses, and no array has the alignment for that; from compute "
             "capability 9.0 on shared memory begins at byte {start}: {count} elements of C are wrong there",
             wrong,
-            count=f"{wrong:,}",
+            count=thousands(wrong),
             **values,
         )
     return trn(
@@ -105,7 +106,7 @@ def _text_of_toggled(wrong: int, astray: int) -> str:
         "capability 9.0 on shared memory begins at byte {start}: {count} accesses miss their array there, although C "
         "is still right",
         astray,
-        count=f"{astray:,}",
+        count=thousands(astray),
         **values,
     )
 
@@ -133,6 +134,6 @@ def _asked(job: Launch) -> tuple[int, str] | None:
                 alignment = " ".join(found["bytes"].split())
                 if not alignment.isdecimal() or int(alignment) > START:
                     line = code.count("\n", 0, at + found.start()) + 1 if text is kernel.text else 0
-                    return line, f"{int(alignment):,}" if alignment.isdecimal() else alignment
+                    return line, thousands(int(alignment)) if alignment.isdecimal() else alignment
             at += len(statement)
     return None

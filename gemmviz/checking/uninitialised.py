@@ -15,6 +15,7 @@ from gemmviz.catalogue.errors import BuildError
 from gemmviz.catalogue.launch import Launch
 from gemmviz.catalogue.plain_code import plain_code
 from gemmviz.language import trn
+from gemmviz.language.numbers import thousands
 from gemmviz.trace.hazards import Finding
 from gemmviz.trace.recording.recording import Recording
 
@@ -91,7 +92,7 @@ def _changes(job: Launch, recording: Recording, again: Callable[[Launch], Record
 def _finding(recording: Recording, lines: list[str], variable: _Variable) -> Finding:
     word = re.compile(rf"\b{variable.name}\b")
     use = next((i + 1 for i in range(variable.line, len(lines)) if word.search(lines[i])), 0)
-    values = {"variable": variable.name, "count": f"{recording.wrong:,}"}
+    values = {"variable": variable.name, "count": thousands(recording.wrong)}
     if use:
         text = trn(
             "the local variable {variable} is not set before line {line} uses it; {count} element of C depends on it",

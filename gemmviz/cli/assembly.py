@@ -26,6 +26,7 @@ from gemmviz.cli.tables import console
 from gemmviz.engine.consent import Named
 from gemmviz.engine.launched import launched
 from gemmviz.engine.messages import Assembled, AssembleRequest, Failed
+from gemmviz.language.numbers import thousands
 
 _SCHEMA_VERSION = 1
 _USUAL = 4096
@@ -119,7 +120,7 @@ def _print(listing: Listing) -> None:
     out = console()
     print(f"{listing.label} for {listing.architecture}, compiled by {listing.compiler}")
     print(
-        f"{used.registers} registers per thread, {used.shared_bytes:,} bytes of shared memory per block, "
+        f"{used.registers} registers per thread, {thousands(used.shared_bytes)} bytes of shared memory per block, "
         f"{used.stack_bytes} bytes of local memory per thread"
     )
     spilled = f"{used.spill_store_bytes} bytes stored, {used.spill_load_bytes} loaded"
@@ -140,7 +141,7 @@ def _print(listing: Listing) -> None:
     out.print(table)
     if found.loop:
         first, last = (listing.instructions[found.loop.instructions[at]].address for at in (0, -1))
-        print(f"main loop: {first:04x} to {last:04x}, {found.loop.products:,} products per warp and iteration")
+        print(f"main loop: {first:04x} to {last:04x}, {thousands(found.loop.products)} products per warp and iteration")
     else:
         print("no loop makes products")
     lines = Table(title=f"Lines of {escape(listing.files[0].name)}")

@@ -17,6 +17,7 @@ from gemmviz.catalogue.launch import Launch, launch, nearest_size
 from gemmviz.catalogue.problem import Problem
 from gemmviz.cli import cluster_options, options
 from gemmviz.cli.tables import console
+from gemmviz.language.numbers import thousands
 from gemmviz.proving import ncu, proofs
 from gemmviz.proving.proofs import Machine, Proof
 from gemmviz.proving.proving import counted, predicted
@@ -181,11 +182,11 @@ def _print(machine: Machine, found: list[Proof]) -> None:
         wrong = [(proof.recorded_wrong, "recorded"), (proof.gpu_wrong, "on the GPU")]
         for count, where in wrong:
             if count:
-                table.add_row(*head, f"C {where}", "0", f"{count:,}", "[red]wrong elements of C[/]")
+                table.add_row(*head, f"C {where}", "0", thousands(count), "[red]wrong elements of C[/]")
         for row in proof.compared:
             note = f": {escape(row.note)}" if row.note else ""
             verdict = f"[{_COLOUR[row.verdict]}]{row.verdict}[/]{note}"
-            table.add_row(*head, row.what, f"{row.predicted:,}", f"{row.measured:,}", verdict)
+            table.add_row(*head, row.what, thousands(row.predicted), thousands(row.measured), verdict)
             head = ("", "")
         for one in proof.unseen:
             table.add_row(*head, "", "", "", f"[dim]{escape(one.words)}[/]")

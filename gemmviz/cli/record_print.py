@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from rich.console import Console
 from rich.table import Table
 
+from gemmviz.language.numbers import thousands
 from gemmviz.trace.cost import link
 from gemmviz.trace.cost.memory_levels import Levels, levels
 from gemmviz.trace.cost.sites import by_line
@@ -35,7 +36,9 @@ def show(recording: Recording, traffic: Traffic, *, lines: bool) -> None:
         if recording.scope:
             first, end = recording.scope
             console.print(f"recorded: blocks {first} to {end - 1}, {end - first} of {recording.blocks}")
-        console.print(f"global load sectors {traffic.sectors(False):,}, store sectors {traffic.sectors(True):,}")
+        console.print(
+            f"global load sectors {thousands(traffic.sectors(False))}, store sectors {thousands(traffic.sectors(True))}"
+        )
     if traffic.tile_steps:
         steps = "1 tile step" if traffic.tile_steps == 1 else f"{traffic.tile_steps} tile steps"
         console.print(f"{steps} per block, {traffic.conflict_degree():.3g} wavefronts per shared request")
@@ -43,7 +46,9 @@ def show(recording: Recording, traffic: Traffic, *, lines: bool) -> None:
         console.print(link.sentence(recording), soft_wrap=True)
     written = " that these blocks write" if recording.scope else ""
     verdict = f"WRONG in {recording.wrong} elements" if recording.wrong else f"right in every element{written}"
-    console.print(f"C as recorded is {verdict}; {traffic.accesses:,} accesses in {recording.run_seconds:.2g} s")
+    console.print(
+        f"C as recorded is {verdict}; {thousands(traffic.accesses)} accesses in {recording.run_seconds:.2g} s"
+    )
     for note in recording.notes:
         console.print(f"! {note}", markup=False)
 
@@ -67,7 +72,7 @@ def _arrays(recording: Recording, traffic: Traffic, on_gpu: bool) -> Table:
         counts = [a.reads, a.writes, a.read_bytes, a.write_bytes]
         if on_gpu:
             counts += [a.read_requests + a.write_requests, a.read_units + a.write_units]
-        table.add_row(a.name, a.space if on_gpu else "memory", *(f"{v:,}" for v in counts))
+        table.add_row(a.name, a.space if on_gpu else "memory", *(thousands(v) for v in counts))
     return table
 
 
@@ -79,16 +84,18 @@ def _reuse(found: Levels, on_gpu: bool) -> Table:
     )
     for array in found.arrays:
         counts = [array.loaded_bytes, array.asked_bytes, *((array.moved_bytes,) if on_gpu else ())]
-        written = [*(f"{v:,}" for v in counts), f"{array.reads_per_element:.4g}"]
+        written = [*(thousands(v) for v in counts), f"{array.reads_per_element:.4g}"]
         table.add_row(array.name, array.space if on_gpu else "memory", *written)
     return table
 
 
 def _levels(found: Levels) -> Table:
-    table = _table(f"arithmetic intensity of {found.flops:,} FLOP   (recorded)", ("bytes",), ("in all", "FLOP/byte"))
+    table = _table(
+        f"arithmetic intensity of {thousands(found.flops)} FLOP   (recorded)", ("bytes",), ("in all", "FLOP/byte")
+    )
     for level in found.levels:
         if level.intensity is not None:
-            table.add_row(level.name, f"{level.bytes:,}", f"{level.intensity:.3g}")
+            table.add_row(level.name, thousands(level.bytes), f"{level.intensity:.3g}")
     return table
 
 
@@ -97,9 +104,9 @@ def _lines(traffic: Traffic, on_gpu: bool) -> Table:
     table = _table("per line   (recorded)", ("line", "array", "does"), numbers)
     for site in by_line(traffic.sites):
         if on_gpu:
-            row = [f"{site.requests:,}", f"{site.units_per_request:.3g}"]
-            row += [f"{site.units:,}", f"{site.least_units:,}", f"{site.degree:.3g}"]
+            row = [thousands(site.requests), f"{site.units_per_request:.3g}"]
+            row += [thousands(site.units), thousands(site.least_units), f"{site.degree:.3g}"]
         else:
-            row = [f"{site.accesses:,}", f"{site.asked_bytes:,}"]
+            row = [thousands(site.accesses), thousands(site.asked_bytes)]
         table.add_row(str(site.line or "?"), site.array, "write" if site.write else "read", *row)
     return table

@@ -10,6 +10,7 @@ import msgspec
 import numpy as np
 
 from gemmviz.catalogue.errors import GemmvizError
+from gemmviz.language.numbers import thousands
 
 Made = TypeVar("Made")
 MOST_BYTES = 1 << 28
@@ -30,7 +31,7 @@ def pack(message: object) -> bytes:
     """
     body = msgspec.msgpack.encode([type(message).__name__, message], enc_hook=_number)
     if len(body) > MOST_BYTES:
-        raise TypeError(f"a message of {len(body):,} bytes is too long")
+        raise TypeError(f"a message of {thousands(len(body))} bytes is too long")
     return body
 
 

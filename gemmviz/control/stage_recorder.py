@@ -20,7 +20,7 @@ from gemmviz.trace.playable import Playable
 
 _DEBOUNCE_MS = 250
 # Kinds of failures that are not caused by the text.
-_SAYS_NOTHING = ("cancelled", "untrusted", "internal")
+_SAYS_NOTHING = ("untrusted", "internal")
 
 
 def request_for(choice: Choice, run: int = 0) -> RecordRequest:
@@ -154,7 +154,9 @@ class StageRecorder:
             session.progress.set("record", None)
             self.answered.emit()
             message = failure(reply, session.choice)
+            if reply.kind == "cancelled":
+                message = Message(tr("The recording was cancelled."), "info")
             message = replace(message, text=session.demonstration.fail(message.text))
-            if reply.kind == "crash" and not reply.line:
+            if reply.kind == "cancelled" or (reply.kind == "crash" and not reply.line):
                 message = replace(message, answers=(Answer(tr("Record again"), self.record),))
             session.messages.tell(explained(message, session.choice.kernel))

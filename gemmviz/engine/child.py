@@ -47,6 +47,7 @@ from gemmviz.engine.messages import (
 )
 from gemmviz.engine.setting import Setting
 from gemmviz.language import set_language, tr
+from gemmviz.language.numbers import thousands
 from gemmviz.sandbox import confined, heap, processes, scratch
 
 Send = Callable[[Reply], None]
@@ -229,7 +230,7 @@ def _record(request: RecordRequest, send: Send) -> None:
     if request.order == "verdict":
         send(Recorded(request.run, recording.without_accesses()))
         return
-    progress(tr("Ordering {count} accesses", count=f"{len(recording.accesses):,}"), None)
+    progress(tr("Ordering {count} accesses", count=thousands(len(recording.accesses))), None)
     order = None
     if request.order in ("grid", "block"):
         order = timeline.build(recording, "block" if request.order == "block" else "grid")

@@ -20,6 +20,7 @@ import numpy.typing as npt
 
 from gemmviz.catalogue.errors import GemmvizError
 from gemmviz.engine.messages import Message
+from gemmviz.language.numbers import thousands
 
 _HEAD = struct.Struct("<4sII")
 _MARK = b"gmv1"
@@ -73,7 +74,7 @@ def send(descriptor: int, message: Message, deadline_s: float | None = None) -> 
 
     body = msgspec.msgpack.encode([type(message).__name__, message], enc_hook=outside_msgpack)
     if len(body) > MOST_BODY or len(arrays) > MOST_ARRAYS:
-        raise TypeError(f"a message of {len(body):,} bytes and {len(arrays):,} arrays is too large")
+        raise TypeError(f"a message of {thousands(len(body))} bytes and {thousands(len(arrays))} arrays is too large")
     head = _HEAD.pack(_MARK, len(body), len(arrays)) + b"".join(_SIZE.pack(a.nbytes) for a in arrays)
     _write(descriptor, memoryview(head + body), deadline_s)
     for array in arrays:
@@ -179,7 +180,7 @@ class Receiver:
             sizes = [size for (size,) in _SIZE.iter_unpack(self._parts[1].tobytes())]
             room = self._room() if sizes and self._room is not None else None
             if room is not None and sum(sizes) > room:
-                raise NotAMessage(f"arrays of {sum(sizes):,} bytes do not fit in memory")
+                raise NotAMessage(f"arrays of {thousands(sum(sizes))} bytes do not fit in memory")
             self._parts += [np.empty(self._body, np.uint8), *(np.empty(size, np.uint8) for size in sizes)]
             self._stage = "rest"
             return True

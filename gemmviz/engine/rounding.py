@@ -9,6 +9,7 @@ from gemmviz.catalogue.launch import launch
 from gemmviz.catalogue.problem import Problem
 from gemmviz.catalogue.whole_numbers import c_before, result_for
 from gemmviz.language import tr
+from gemmviz.language.numbers import thousands
 from gemmviz.trace.recording.recording import Recording
 
 
@@ -35,8 +36,8 @@ def rounding_fault(kernel: Kernel, recording: Recording) -> str:
     return tr(
         "{wrong} of {all} elements of C are further from A B than rounding in {type} explains; the worst is C[{row}, "
         "{column}] = {got}, and it should be {wanted}",
-        wrong=f"{verdict.wrong:,}",
-        all=f"{verdict.elements:,}",
+        wrong=thousands(verdict.wrong),
+        all=thousands(verdict.elements),
         type=kernel.accumulate,
         row=row,
         column=column,

@@ -14,6 +14,7 @@ from gemmviz.engine.readings import readings
 from gemmviz.engine.rounding import rounding_fault
 from gemmviz.engine.supervisor import Engine
 from gemmviz.language import tr, trn
+from gemmviz.language.numbers import thousands
 from gemmviz.trace.recording.recording import Recording
 from gemmviz.trace.untrusted import checked_recording
 
@@ -71,7 +72,7 @@ def _verdict(recording: Recording, kernel: Kernel) -> Verdict:
         found = readings(recording, kernel.column_major) if plain else ()
         return Verdict.of(faults[0].text, readings=found, ended=plain)
     if recording.wrong:
-        wrong, every = f"{recording.wrong:,}", f"{recording.m * recording.n:,}"
+        wrong, every = thousands(recording.wrong), thousands(recording.m * recording.n)
         text = trn(
             "{count} of {all} elements of C is wrong",
             "{count} of {all} elements of C are wrong",

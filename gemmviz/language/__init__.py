@@ -8,13 +8,12 @@ import re
 from typing import Literal
 
 from gemmviz.language.catalogue import Catalogue, read_catalogue
+from gemmviz.language.numbers import thousands
 from gemmviz.language.particles import with_particles
 
 Language = Literal["en", "ko", "es"]
 LANGUAGES: dict[Language, str] = {"en": "English", "ko": "한국어", "es": "Español"}
 """Code and own name of every language."""
-
-_GROUPED, _THIN = re.compile(r"\d{1,3}(,\d{3})+"), "\N{NARROW NO-BREAK SPACE}"
 
 _state: dict[str, Catalogue] = {}
 _code: Language = "en"
@@ -47,28 +46,45 @@ def tr(text: str, /, **values: object) -> str:
     A text that has no translation stays English.
     """
     translated = _state[_code].one(text) if _code != "en" else text
-    return finished(translated.format(**_with_thin_thousands(values)) if values else translated)
+    if isinstance(count := values.get("count"), int):
+        values["count"] = thousands(count)
+    return finished(translated.format(**values) if values else translated)
 
 
 def trn(one: str, many: str, count: int, /, **values: object) -> str:
     """Return a text that depends on a number: `one` or `many` in English; ``{count}`` is replaced by the number."""
     translated = _state[_code].several(one, many, count) if _code != "en" else (one if count == 1 else many)
-    return finished(translated.format(**_with_thin_thousands({"count": count, **values})))
+    return finished(translated.format(**{"count": thousands(count), **values}))
+
+
+def retold(text: str, before: Language) -> str:
+    """Return a text that was made while `before` was the language, in the current language.
+
+    Its values are retold too, as one may be a text itself. What no template of the catalogue fits stays as it is; of
+    several lines, each is looked at alone.
+    """
+    if before == _code:
+        return text
+    from gemmviz.language.retelling import made_from  # late: only a change of language needs it
+
+    code = before if before != "en" else _code
+    found = made_from(text, _state[code], before == "en")
+    if found is None:
+        lines = text.split("\n")
+        return text if len(lines) == 1 else "\n".join(retold(line, before) for line in lines)
+    template, values = found
+    filled: dict[str, object] = {name: retold(value, before) for name, value in values.items()}
+    one, many = template.one, template.many
+    if not many:
+        return tr(one, **filled)
+    count = filled.setdefault("count", "1")  # the form for exactly one may leave the number out
+    digits = re.sub(r"\D", "", str(count))
+    return trn(one, many, int(digits or 1), **filled)
 
 
 def finished(text: str) -> str:
     """Return a text with its values filled in; in Korean the particles after the values get their right form."""
     return with_particles(text) if _code == "ko" else text
-
-
-def _with_thin_thousands(values: dict[str, object]) -> dict[str, object]:
-    """Return the values, with a thin space between thousands in languages that use a comma as decimal sign."""
-    if _code == "en":
-        return values
-    return {
-        name: value.replace(",", _THIN) if isinstance(value, str) and _GROUPED.fullmatch(value) else value
-        for name, value in values.items()
-    }
 
 
 def mark(text: str, /) -> str:

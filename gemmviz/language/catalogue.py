@@ -1,7 +1,7 @@
 """One language's gettext catalogue: ``resources/languages/CODE.po``."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from gemmviz import data
 
@@ -16,6 +16,8 @@ class Catalogue:
     texts: dict[str, str]
     plurals: dict[str, dict[int, str]]
     form: Callable[[int], int]
+    manies: dict[str, str] = field(default_factory=dict)
+    """The English plural of each text in `plurals`."""
 
     def one(self, text: str) -> str:
         """Return a text's translation, or the text itself."""
@@ -39,4 +41,5 @@ def read_catalogue(code: str) -> Catalogue:
         {entry.msgid: entry.msgstr for entry in entries if entry.msgstr},
         {entry.msgid: entry.msgstr_plural for entry in entries if entry.msgid_plural},
         _FORMS[code],
+        {entry.msgid: entry.msgid_plural for entry in entries if entry.msgid_plural},
     )

@@ -37,6 +37,16 @@ def with_particles(text: str) -> str:
     return _BOTH.sub(_chosen, text)
 
 
+def as_pattern(text: str) -> str:
+    """Return a regular expression for a text whose particles may have each of their forms."""
+    parts, at = [], 0
+    for found in _BOTH.finditer(text):
+        forms = _FORMS.get(found[0], ("이", ""))
+        parts += [re.escape(text[at : found.start()]), f"(?:{'|'.join(map(re.escape, (found[0], *forms)))})"]
+        at = found.end()
+    return "".join(parts) + re.escape(text[at:])
+
+
 def _chosen(found: re.Match[str]) -> str:
     final = final_of(found.string[: found.start()])
     both = found[0]

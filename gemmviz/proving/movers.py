@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gemmviz.language import tr, trn
+from gemmviz.language.numbers import thousands
 from gemmviz.trace.order.requests import changes
 from gemmviz.trace.recording.recording import Recording
 from gemmviz.trace.recording.tma_boxes import Boxes
@@ -44,7 +45,7 @@ class Unseen:
     @property
     def words(self) -> str:
         """Return a sentence for people."""
-        moved = f"{self.bytes:,}"
+        moved = thousands(self.bytes)
         match self.kind:
             case "copies":
                 return tr("cp.async writes {bytes} bytes to shared memory: not among the shared stores", bytes=moved)

@@ -5,6 +5,7 @@ from typing import cast
 
 from gemmviz.bench.row import Fault, Profile, Shares
 from gemmviz.catalogue.errors import GemmvizError
+from gemmviz.language.numbers import thousands
 from gemmviz.proving import ncu
 from gemmviz.proving.jobs import Answer, Job
 
@@ -47,7 +48,7 @@ def _plain(job: Job, figures: dict[str, float] | None, answer: Answer) -> Profil
     if figures is None:
         fault = {"kind": "launch", "message": str(answer["error"])}
     elif answer["wrong"]:
-        fault = {"kind": "wrong", "message": f"{answer['wrong']:,} elements of C are wrong"}
+        fault = {"kind": "wrong", "message": f"{thousands(answer['wrong'])} elements of C are wrong"}
     else:
         fault = None
     try:

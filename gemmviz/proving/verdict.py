@@ -8,6 +8,7 @@ from itertools import islice, product
 from typing import Literal
 
 from gemmviz.language import mark, tr
+from gemmviz.language.numbers import thousands
 from gemmviz.proving.launch_counters import Instruction, LaunchCounters
 from gemmviz.proving.prediction import PredictedCost, PredictedSite, Prediction
 from gemmviz.trace.cost.wavefronts import WAVEFRONT_BYTES
@@ -185,12 +186,12 @@ def _explained(what: str, figure: str, predicted: int, measured: int, made: _Mad
         notes.append(
             tr(
                 "one by one its instructions take as many wavefronts as recorded; the unit counts {more} more",
-                more=f"{more:,}",
+                more=thousands(more),
             )
         )
         near = True
     elif more:
-        notes.append(tr("with the accesses of the machine code the recording gives {count}", count=f"{adjusted:,}"))
+        notes.append(tr("with the accesses of the machine code the recording gives {count}", count=thousands(adjusted)))
         near = near or (shared and abs(more) <= _CLOSE * measured)
     verdict: Agreement = "explained" if near else "differs"
     return Compared(what, predicted, measured, verdict, "; ".join(notes), adjusted if adjusted != predicted else None)
@@ -242,7 +243,7 @@ def _of_its_own(code: list[Instruction], own: tuple[str, ...]) -> _Made:
         tr(
             "lines {lines}: {count} sectors of memory that is the kernel's own ({arrays}), which is not recorded",
             lines=at,
-            count=f"{sum(cost.units for cost in beside):,}",
+            count=thousands(sum(cost.units for cost in beside)),
             arrays=", ".join(own),
         )
     ]
@@ -264,8 +265,8 @@ def _recorded_and_executed(line: int, recorded: int, executed: int) -> str:
     return tr(
         "line {line}: {recorded} requests recorded, {executed} executed",
         line=line,
-        recorded=f"{recorded:,}",
-        executed=f"{executed:,}",
+        recorded=thousands(recorded),
+        executed=thousands(executed),
     )
 
 

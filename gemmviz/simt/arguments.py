@@ -16,6 +16,7 @@ from gemmviz.catalogue.launch import Launch
 from gemmviz.catalogue.matrices import BIAS, MATRICES, A, C, D
 from gemmviz.catalogue.tensor_map import SUFFIX
 from gemmviz.language import tr
+from gemmviz.language.numbers import thousands
 from gemmviz.simt import tma_boxes
 
 GUARD_BYTES = 1 << 20
@@ -31,7 +32,7 @@ class GuardedMatrix:
             self._memory = mmap.mmap(-1, nbytes + 2 * GUARD_BYTES + _ALIGNMENT)
         except (OSError, OverflowError):
             message = tr(
-                "a matrix of {count} elements does not fit in memory: record a smaller size", count=f"{count:,}"
+                "a matrix of {count} elements does not fit in memory: record a smaller size", count=thousands(count)
             )
             raise ConstraintError(message) from None
         raw = np.frombuffer(self._memory, np.uint8)

@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from gemmviz.catalogue.errors import ConstraintError
 from gemmviz.language import tr
+from gemmviz.language.numbers import thousands
 from gemmviz.simt.layout import COPY
 
 
@@ -41,7 +42,7 @@ def begin(code: ctypes.CDLL, capacity: int) -> None:
         When there is not enough memory.
     """
     if not code.gv_copies_begin(ctypes.c_uint64(capacity)):
-        raise ConstraintError(tr("not enough memory to record {count} accesses", count=f"{capacity:,}"))
+        raise ConstraintError(tr("not enough memory to record {count} accesses", count=thousands(capacity)))
 
 
 def copies_of_run(code: ctypes.CDLL, site_pc: Sequence[int]) -> Copies:

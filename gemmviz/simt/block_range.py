@@ -3,6 +3,7 @@
 from gemmviz.catalogue.errors import ConstraintError
 from gemmviz.catalogue.launch import Launch
 from gemmviz.language import tr
+from gemmviz.language.numbers import thousands
 
 _MAX_BLOCKS = 2**32 - 1  # the column has 32 bits
 
@@ -22,7 +23,7 @@ def block_range(launch: Launch, blocks: tuple[int, int] | None) -> tuple[int, in
         When the launch has no such blocks, or when they cannot be recorded.
     """
     if launch.blocks > _MAX_BLOCKS:
-        text = tr("{count} blocks are more than can be recorded", count=f"{launch.blocks:,}")
+        text = tr("{count} blocks are more than can be recorded", count=thousands(launch.blocks))
         raise ConstraintError(f"{launch.kernel.name}: {text}")
     together = launch.cluster[0]
     if launch.cluster != (together, 1, 1):

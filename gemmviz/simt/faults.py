@@ -8,6 +8,7 @@ from gemmviz.catalogue.errors import ConstraintError, Defect, GemmvizError, Kern
 from gemmviz.catalogue.launch import Launch
 from gemmviz.catalogue.matrices import MATRICES
 from gemmviz.language import mark, tr
+from gemmviz.language.numbers import thousands
 from gemmviz.simt.diagnostics import who
 from gemmviz.simt.instruction_places import CodePlaces
 from gemmviz.simt.layout import RecorderRun, Status
@@ -86,7 +87,7 @@ _ENDS: dict[Status, _End] = {
         mark("{file} has too many different memory instructions to record: unroll less"), ConstraintError, before=""
     ),
     Status.TOO_MANY_PHASES: _End(
-        mark("more than 65,535 barriers cannot be recorded: does it end? If so, choose a smaller K"), TooManyBarriers
+        mark("more than 65 535 barriers cannot be recorded: does it end? If so, choose a smaller K"), TooManyBarriers
     ),
     Status.WARP_WAITS: _End(
         mark(
@@ -199,7 +200,7 @@ def _values(status: Status, job: RecorderRun, launch: Launch, barrier_name: Call
     """Return the values for the message of a status, except thread and file."""
     match status:
         case Status.FULL:
-            return {"kernel": launch.kernel.name, "size": launch.problem, "count": f"{job.capacity:,}"}
+            return {"kernel": launch.kernel.name, "size": launch.problem, "count": thousands(job.capacity)}
         case Status.STACK_OVERFLOW:
             return {"size": f"{job.stack_bytes >> 20}"}
         case Status.DEADLINE:
@@ -247,7 +248,7 @@ def _crash(job: RecorderRun, launch: Launch, where: str, culprit: str, line: int
         )
         if launch.shared_bytes:
             more = tr(
-                "or by a write after the {bytes} bytes of dynamic shared memory", bytes=f"{launch.shared_bytes:,}"
+                "or by a write after the {bytes} bytes of dynamic shared memory", bytes=thousands(launch.shared_bytes)
             )
             text = f"{text}, {more}"
         return KernelFault(f"{where}: {text}", line)

@@ -12,6 +12,7 @@ from gemmviz.catalogue.errors import ConstraintError
 from gemmviz.catalogue.launch import Launch
 from gemmviz.catalogue.matrices import MATRICES
 from gemmviz.language import tr
+from gemmviz.language.numbers import thousands
 from gemmviz.simt.block_order import by_block
 from gemmviz.simt.bulk_copies import boxes_of_rows
 from gemmviz.simt.layout import BOX, EVENT, PIECE_BYTES, TENSOR_MAP
@@ -48,7 +49,7 @@ def begin(code: ctypes.CDLL, capacity: int) -> None:
         When there is not enough memory.
     """
     if not code.gv_boxes_begin(ctypes.c_uint64(capacity)) or not code.gv_events_begin(ctypes.c_uint64(capacity)):
-        raise ConstraintError(tr("not enough memory to record {count} accesses", count=f"{capacity:,}"))
+        raise ConstraintError(tr("not enough memory to record {count} accesses", count=thousands(capacity)))
 
 
 def boxes_of_run(

@@ -5,6 +5,7 @@ from collections.abc import Callable
 from gemmviz.assembly.counts import OTHER, SHOWN
 from gemmviz.assembly.summary import Part
 from gemmviz.language import tr
+from gemmviz.language.numbers import thousands
 from gemmviz.versions.figure import Figure, Group
 from gemmviz.versions.version import MachineCode, Version
 
@@ -68,7 +69,7 @@ def _per_product(codes: tuple[MachineCode | None, MachineCode | None]) -> list[F
             name = tr("{kind} per {unit}", kind=kind, unit=unit)
             pair = [None if part is None else part.ratio(kind) for part in parts]
         else:
-            name = tr("{kind} per {count} products of a warp", kind=kind, count=f"{_MANY_PRODUCTS:,}")
+            name = tr("{kind} per {count} products of a warp", kind=kind, count=thousands(_MANY_PRODUCTS))
             pair = [None if part is None else _per_many(part, kind) for part in parts]
         figures.append(Figure(f"loop.{kind}", name, pair[0], pair[1]))
     return figures

@@ -2,6 +2,7 @@
 
 from gemmviz.checking import report_text
 from gemmviz.language import mark, tr
+from gemmviz.language.numbers import thousands
 from gemmviz.trace.cost.sites import SiteTraffic
 from gemmviz.versions.changes import Change, Thing
 from gemmviz.versions.figure import Figure
@@ -65,10 +66,10 @@ def change_text(change: Change, versions: tuple[Version, Version]) -> str:
 def _verdict(wrong: float | None) -> str:
     if wrong is None:
         return tr("not recorded")
-    return tr("WRONG in {count} elements", count=f"{wrong:,.0f}") if wrong else tr("right")
+    return tr("WRONG in {count} elements", count=thousands(float(wrong))) if wrong else tr("right")
 
 
 def _value(value: float | None) -> str:
     if value is None:
         return "-"
-    return f"{value:,.0f}" if value == int(value) or value >= _LARGE else f"{value:.4g}"
+    return thousands(float(value)) if value == int(value) or value >= _LARGE else f"{value:.4g}"

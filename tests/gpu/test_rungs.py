@@ -224,7 +224,7 @@ GOOD = own()
         (
             own(shared='"1000000"'),
             "unsupported",
-            "1,000,000 bytes of dynamic shared memory; a block can have 0 to 232,448",
+            "1\u202f000\u202f000 bytes of dynamic shared memory; a block can have 0 to 232\u202f448",
         ),
     ],
     ids=[

@@ -1,6 +1,7 @@
 # ruff: noqa: E402  (modules that need Qt are imported after `need_qt`)
 """Gestures on the stage: ghosts between cells, running sums in C, pictures that depend only on the position."""
 
+import re
 from functools import cache
 from zlib import crc32
 
@@ -209,3 +210,31 @@ def test_below_a_lens_copies_are_drawn_inside_their_matrices_only(qapp):
         outside[box.top() : box.bottom() + 1, box.left() : box.right() + 1] = False
     assert (images[0][outside] > 0).any()
     assert not (images[1][outside] > 0).any()
+
+
+@pytest.mark.parametrize("name", ["gputiled", "wgmma"])
+def test_a_label_names_the_recorded_elements_that_move_and_their_array(qapp, name):
+    playable = shown(name)
+    painter = StagePainter(playable, THEME, QFont())
+    panels, ghosts = painter.panels(RECT, Moment().view), painter._ghosts
+    ghosts.flights(Moment(0))
+    arrays, flights = playable.recording.arrays, ghosts._flights[1].all
+    for step in np.unique(flights.begin).tolist()[:3]:
+        moment = at(step + 0.5)
+        labels = ghosts._labelled(ghosts._at(panels, moment), moment, False)
+        assert labels and not ghosts._labelled(ghosts._at(panels, moment), moment, True)
+        mine = (flights.begin == step) | (flights.end == step + 1)
+        sources = {arrays[array].name for array in flights.source[mine].tolist()}
+        for place, text in labels:
+            source, rows, columns, target = re.fullmatch(r"(\w+)\[([\d–]+)\]\[([\d–]+)\] → (\w+)", text).groups()
+            assert source in sources
+            array = next(number for number, one in enumerate(arrays) if one.name == source)
+            at_source = mine & (flights.source == array)
+            row, column = arrays[array].cells(flights.source_element[at_source])
+            for span, seen in ((rows, row), (columns, column)):
+                first, _, last = span.partition("–")
+                assert seen.min() <= int(first) <= int(last or first) <= seen.max()
+            assert {arrays[t].name for t in flights.target[at_source].tolist()} == {target}
+            assert any(area.contains(place) for area in ghosts.areas(panels, moment))
+        calm = Moment(step, fraction=0.5, motion="plain")
+        assert ghosts._labelled(ghosts._at(panels, calm), calm, False) == []

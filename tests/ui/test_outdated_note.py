@@ -4,8 +4,9 @@ from pixels import pixel, pixels
 from PySide6.QtCore import QRectF, Qt
 from PySide6.QtGui import QFont, QFontMetricsF
 
+from gemmviz.app import new_session
 from gemmviz.session import Message
-from gemmviz.ui.stage.blank import within
+from gemmviz.ui.stage.blank import blank_text, within
 from gemmviz.ui.stage.caption import BETWEEN
 
 
@@ -45,3 +46,17 @@ def test_a_message_leaves_no_parts_of_letters_at_its_sides(window, qtbot) -> Non
     qtbot.waitUntil(window.message_bar.isVisible)
     assert window.message_bar.width() >= window.message_bar.parentWidget().width() - 12
     window.session.messages.tell(None)
+
+
+def test_an_empty_stage_says_that_its_recording_was_cancelled() -> None:
+    session = new_session()
+    session.cursor.failure = session.choice.text, "cancelled"
+    assert blank_text(session.staged, session.permission, False) == (
+        "The recording of gputiled was cancelled",
+        "To record it again, press Record (Ctrl+R).",
+    )
+    session.progress.set("record", ("Compiling", None))
+    assert blank_text(session.staged, session.permission, False)[0] == "Recording gputiled…"
+    session.progress.set("record", None)
+    session.choice.draft(session.choice.text + "\n")
+    assert blank_text(session.staged, session.permission, False)[0] == "Nothing recorded yet"

@@ -15,6 +15,8 @@ from gemmviz.catalogue.matrices import C
 from gemmviz.ui.look.theme import THEMES
 from gemmviz.ui.stage.moment import Moment
 from gemmviz.ui.stage.painter import StagePainter
+from gemmviz.ui.stage.plan import Plan
+from gemmviz.ui.stage.scene import Panel
 from gemmviz.ui.stage.sums_heading import SumsHeading
 
 RECT = QRectF(0, 0, 730, 640)
@@ -58,3 +60,19 @@ def test_the_place_of_the_heading_is_painted_when_the_sums_change(qapp):
     places = painter.changing(RECT, Moment(changed + 1, motion="none"))
     assert places is not None and any(one.contains(place) for one in places)
     assert at.at(plan, Moment(changed), []) == []
+
+
+def test_the_heading_of_a_blocks_part_of_c_names_the_block_and_its_sums(heading):
+    playable = small_tiled()
+    (top, bottom), (left, right) = part = (0, 4), (4, 8)
+    large = Plan([Panel(C, "C", 8, 8, 0.0, 0.0, 60.0, part)] * 3, None, form="of a block")
+    seen = [heading._at(large, Moment(step, 1)) for step in range(playable.timeline.steps)]
+    plain = [f"block (1, 0): rows {top}–{bottom - 1}, columns {left}–{right - 1}", "block (1, 0)"]
+    assert seen[0] == seen[-1] == plain
+    for step, texts in enumerate(seen):
+        own = heading.texts(step, 1)
+        if texts != plain:
+            assert texts[0] == f"block (1, 0)  ·  {own[-2]}" and texts[2:] == [own[-2], own[-1], "block (1, 0)"]
+    assert any("live sums after k = 0…3" in texts[0] for texts in seen)
+    place = heading.at(large, Moment(1), [C])[0]
+    assert place.left() > 240 and place.bottom() < 0 and place.right() > 480

@@ -1,6 +1,7 @@
 """Texts of figures and verdicts, the same on the terminal and in the window."""
 
 from gemmviz.language import mark, tr
+from gemmviz.language.numbers import thousands
 
 Value = float | str
 
@@ -29,7 +30,7 @@ def figure(value: Value | None, unit: str) -> str:
         return "-"
     if isinstance(value, str):
         return value
-    text = f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.4g}"
+    text = thousands(float(value)) if abs(value) >= 1000 else f"{value:.4g}"
     return text + (unit if unit in ("x", "%", "") else f" {unit}")
 
 

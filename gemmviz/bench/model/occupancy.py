@@ -24,6 +24,7 @@ from gemmviz.bench.model.devices import WARP, Limits
 from gemmviz.bench.row import Row
 from gemmviz.catalogue.kernel import Kernel
 from gemmviz.language import mark, tr
+from gemmviz.language.numbers import thousands
 
 # A block is refused as if its warps filled four partitions evenly, also on the SM that has two (cuda_occupancy.h).
 _CHECKED_PARTITIONS = 4
@@ -185,7 +186,7 @@ def _advice(use: Use, limits: Limits) -> str:
     for limiter in now.limiters:
         if limiter == "threads":
             fitting = limits.warps_per_sm // wanted * WARP
-            least = tr("at most {count} threads per block", count=f"{fitting:,}")
+            least = tr("at most {count} threads per block", count=thousands(fitting))
             changes.append(least if fitting else tr("smaller blocks"))
         elif limiter == "registers":
             most = _most_registers(use, limits, wanted)
@@ -193,7 +194,7 @@ def _advice(use: Use, limits: Limits) -> str:
             changes.append(least if most else tr("smaller blocks"))
         else:
             most = limits.shared_per_sm // wanted // limits.shared_unit * limits.shared_unit - limits.shared_reserved
-            least = tr("at most {count} bytes of shared memory per block", count=f"{most:,}")
+            least = tr("at most {count} bytes of shared memory per block", count=thousands(most))
             changes.append(least if most > 0 else tr("no shared memory"))
     return tr(
         "Limited by {resources}; one more block per SM needs {changes}.",
@@ -217,19 +218,19 @@ def _refusal(use: Use, limits: Limits, now: Occupancy) -> str:
     reasons = {
         "threads": tr(
             "a block has {count} threads; {most} is the most",
-            count=f"{use.threads:,}",
-            most=f"{limits.threads_per_block:,}",
+            count=thousands(use.threads),
+            most=thousands(limits.threads_per_block),
         ),
         "registers": tr(
             "{registers} registers per thread are too many for blocks of {threads} threads (at most {most})",
             registers=use.registers,
-            threads=f"{use.threads:,}",
+            threads=thousands(use.threads),
             most=_most_registers(use, limits, 1),
         ),
         "shared": tr(
             "a block takes {count} bytes of shared memory; {most} is the most",
-            count=f"{use.shared_bytes:,}",
-            most=f"{limits.shared_per_block:,}",
+            count=thousands(use.shared_bytes),
+            most=thousands(limits.shared_per_block),
         ),
         "blocks": _no_cluster(use, limits),
     }
@@ -243,7 +244,7 @@ def _no_cluster(use: Use, limits: Limits) -> str:
     return tr(
         "a cluster has {count} blocks; {most} is the most, and more than {portable} only where the kernel asks for it "
         "(non-portable)",
-        count=f"{use.cluster:,}",
+        count=thousands(use.cluster),
         most=limits.blocks_per_cluster,
         portable=_PORTABLE_CLUSTER,
     )

@@ -14,6 +14,7 @@ from gemmviz.catalogue.launch import SharedMemoryError, launch, nearest_size
 from gemmviz.catalogue.problem import Problem
 from gemmviz.catalogue.scheduled import usual
 from gemmviz.language import mark, tr
+from gemmviz.language.numbers import thousands
 
 Params = dict[str, int]
 MOST = 20_000
@@ -80,8 +81,8 @@ def space(kernel: Kernel, problem: Problem, held: Mapping[str, int], device: Fac
         text = tr(
             "{kernel} has {count} combinations; at most {most} can be searched: fix some parameters",
             kernel=kernel.name,
-            count=f"{count:,}",
-            most=f"{MOST:,}",
+            count=thousands(count),
+            most=thousands(MOST),
         )
         raise ConstraintError(text)
     known = limits(device) if kernel.backend == "cuda" else None

@@ -31,8 +31,8 @@ class Cursor:
     def __init__(self) -> None:
         self.playable: Playable | None = None
         self.failure: tuple[str, str] | None = None
-        """The text whose recording failed last, and the kind of `gemmviz.engine.messages.Failed`; None after a
-        success."""
+        """The text whose recording failed or was cancelled last, and the kind of `gemmviz.engine.messages.Failed`;
+        None after a success."""
         self.step = 0
         self.block = 0
         self.warp = 0

@@ -37,6 +37,8 @@ class Preferences:
         self.type_scale = 1.0
         self.calm = False
         """Whether motion is reduced: playing shows whole units, at most twice a second, and nothing glows."""
+        self.spoken_before: Language = "en"
+        """The language before the last change."""
         self.finished: frozenset[str] = frozenset()
         """The names of the kernels whose lessons were finished."""
 
@@ -97,5 +99,6 @@ class Preferences:
     def speak(self, code: str) -> None:
         """Choose the language: one of `gemmviz.language.LANGUAGES`."""
         if code != language():
+            self.spoken_before = language()
             set_language(code)
             self.spoken.emit()

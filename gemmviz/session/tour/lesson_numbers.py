@@ -5,6 +5,7 @@ from collections.abc import Callable
 
 from gemmviz.catalogue.errors import GemmvizError
 from gemmviz.language import finished, tr
+from gemmviz.language.numbers import thousands
 from gemmviz.trace.cost.traffic import ArrayTraffic
 from gemmviz.trace.distinct import distinct
 from gemmviz.trace.playable import Playable
@@ -13,7 +14,6 @@ from gemmviz.trace.recording.recording import WARP, Recording
 _FIELD = re.compile(r"\{\{|\}\}|\{(\w+)(?::(\w+))?\}")
 # A line does not break before or after a multiplication sign.
 _TIMES = "\N{NO-BREAK SPACE}×\N{NO-BREAK SPACE}"
-_THIN = "\N{NARROW NO-BREAK SPACE}"
 
 
 def _threads(recording: Recording) -> int:
@@ -111,5 +111,5 @@ def _number(name: str, array: str | None, playable: Playable, step: int) -> floa
 
 def _written(value: float) -> str:
     if value == int(value):
-        return f"{int(value):,}".replace(",", _THIN)
+        return thousands(int(value))
     return f"{value:.3g}"

@@ -7,6 +7,7 @@ import numpy.typing as npt
 
 from gemmviz.catalogue.matrices import A
 from gemmviz.language import tr
+from gemmviz.language.numbers import thousands
 from gemmviz.trace.distinct import distinct
 from gemmviz.trace.recording.memories import gpu_of, is_elsewhere, owner_of_a
 from gemmviz.trace.recording.recording import Recording
@@ -66,8 +67,8 @@ def sentence(recording: Recording) -> str:
         return tr("{devices} GPUs, each with all of A: nothing crosses the links between them", devices=devices)
     values = {
         "devices": devices,
-        "once": f"{sum(one.once_bytes for one in found):,}",
-        "read": f"{sum(one.read_bytes for one in found):,}",
+        "once": thousands(sum(one.once_bytes for one in found)),
+        "read": thousands(sum(one.read_bytes for one in found)),
     }
     if recording.sharing.crossing == "reads":
         return tr(

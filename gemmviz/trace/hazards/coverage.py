@@ -8,6 +8,7 @@ import numpy as np
 from gemmviz.catalogue.matrices import C
 from gemmviz.catalogue.plain_code import plain_code
 from gemmviz.language import tr, trn
+from gemmviz.language.numbers import thousands
 from gemmviz.trace.hazards.access_index import AccessIndex, Flags, Ints, groups
 from gemmviz.trace.hazards.finding import Finding
 from gemmviz.trace.hazards.hazard_text import cell, element_name, who
@@ -26,7 +27,7 @@ def coverage(recording: Recording, t: AccessIndex, raced: bool) -> Iterator[Find
         row, column = cell(recording.arrays[C], int(missing[0]))
         sites = log.site[t.row[all_writes]]
         line = recording.sites[int(np.bincount(sites).argmax())].line if len(sites) else _head(recording)
-        values = {"count": f"{len(missing):,}", "all": f"{len(written):,}", "first": f"C[{row}, {column}]"}
+        values = {"count": thousands(len(missing)), "all": thousands(len(written)), "first": f"C[{row}, {column}]"}
         if len(sites) and line:
             text = trn(
                 "{count} of {all} elements of C is never written: {first}; line {line} writes the others",

@@ -4,6 +4,7 @@ import numpy as np
 
 from gemmviz.catalogue.matrices import C
 from gemmviz.language import mark, tr, trn
+from gemmviz.language.numbers import thousands
 from gemmviz.trace.hazards.finding import Finding
 from gemmviz.trace.hazards.operands import last_uses, wrong_elements, wrong_operands
 from gemmviz.trace.recording.recording import Recording
@@ -40,7 +41,7 @@ def _wrong_sum(recording: Recording) -> Finding:
         "element": f"C[{row}, {column}]",
         "value": f"{recording.c[row, column]:g}",
         "right": f"{expected[row, column]:g}",
-        "count": f"{recording.wrong:,}",
+        "count": thousands(recording.wrong),
     }
     if store:
         text = trn(

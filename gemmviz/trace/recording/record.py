@@ -17,6 +17,7 @@ from gemmviz.catalogue.matrices import MATRICES
 from gemmviz.catalogue.problem import Matrix, random_inputs, stored, unstored
 from gemmviz.catalogue.whole_numbers import inputs_for, result_for
 from gemmviz.language import tr
+from gemmviz.language.numbers import thousands
 from gemmviz.simt import apart, faults, recorder
 from gemmviz.simt.block_range import whole_clusters
 from gemmviz.simt.build import build
@@ -133,8 +134,8 @@ def _refuse_large_matrices(part: _Part, progress: Callable[[str, float], None]) 
             "{kernel} at {size} makes more than {count} accesses, as A, B and C have {elements} elements: {fitting}",
             kernel=launch.kernel.name,
             size=problem,
-            count=f"{part.capacity:,}",
-            elements=f"{least:,}",
+            count=thousands(part.capacity),
+            elements=thousands(least),
             fitting=part.fitting(),
         )
     )
@@ -159,8 +160,8 @@ def _refuse_many_accesses(part: _Part, cost: recording_cost.RecordingCost | None
             "{kernel} at {size} makes {count} accesses, more than the {most} that can be kept: {fitting}",
             kernel=part.launch.kernel.name,
             size=part.launch.problem,
-            count=f"{cost.accesses:,}",
-            most=f"{part.capacity:,}",
+            count=thousands(cost.accesses),
+            most=thousands(part.capacity),
             fitting=part.fitting(),
         )
     )

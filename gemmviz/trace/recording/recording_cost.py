@@ -10,6 +10,7 @@ from gemmviz.catalogue.launch import Launch, launch, nearest_size
 from gemmviz.catalogue.matrices import MATRICES
 from gemmviz.catalogue.problem import Problem
 from gemmviz.language import mark, tr
+from gemmviz.language.numbers import thousands
 from gemmviz.simt import apart, recorder
 from gemmviz.simt.build import build
 from gemmviz.simt.layout import ROW_BYTES
@@ -56,7 +57,7 @@ class RecordingCost:
 
     def __str__(self) -> str:
         if self.accesses < 1e6:
-            number = f"{self.accesses:,}"
+            number = thousands(self.accesses)
         elif self.accesses < 1e9:
             number = tr("{number} million", number=_rounded(self.accesses / 1e6))
         else:
@@ -315,7 +316,7 @@ def fitting(job: Launch, capacity: int, as_written: bool = False) -> str:
         blocks = most_blocks(job, capacity, as_written) if job.part is None else 0
     except GemmvizError:  # not even the matrices fit
         blocks = 0
-    some = {"count": f"{blocks:,}", "all": f"{job.blocks:,}"}
+    some = {"count": thousands(blocks), "all": thousands(job.blocks)}
     if size is None:
         if blocks > 1:
             return tr("the first {count} of its {all} blocks should fit", **some)
@@ -332,5 +333,5 @@ def fitting(job: Launch, capacity: int, as_written: bool = False) -> str:
 def _rounded(value: float) -> str:
     """Return a value rounded to two significant digits, as text."""
     if value >= 100 or value == 0:
-        return f"{value:,.0f}"
+        return thousands(float(value))
     return f"{value:.{max(0, 1 - math.floor(math.log10(value)))}f}"

@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QComboBox, QLabel
 
 from gemmviz.bench.figures import Sampled
 from gemmviz.language import tr, trn
+from gemmviz.language.numbers import thousands
 from gemmviz.session import Session
 from gemmviz.ui.charts.figures.axis import linear_ticks
 from gemmviz.ui.charts.figures.figure_table import CHOICE, FigureTable
@@ -216,4 +217,4 @@ class SampleChart(PaintedChart):
 def _figure(value: float, step: float) -> str:
     """Return a figure with enough digits to distinguish it from a figure that is one step away."""
     decimals = 0 if step >= 1 else min(6, 1 + int(np.ceil(-np.log10(step))))
-    return f"{value:,.{decimals}f}".replace(",", "\N{NARROW NO-BREAK SPACE}")
+    return thousands(value, decimals)

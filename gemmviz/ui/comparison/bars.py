@@ -7,12 +7,12 @@ from PySide6.QtGui import QBrush, QColor, QFont, QFontMetricsF, QPainter, QPaint
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from gemmviz.language import tr
+from gemmviz.language.numbers import thousands
 from gemmviz.session.models.playback import Playback
 from gemmviz.session.models.preferences import Preferences
 from gemmviz.session.rules.comparison_figures import FigurePair, ratio_text
 from gemmviz.ui.look.figure_text import gflops_text
 from gemmviz.ui.look.theme import THEMES
-from gemmviz.ui.stage.caption import thousands
 
 _MARGIN, _GAP = 8.0, 10.0
 _SMALLEST_TEXT_PX = 9

@@ -9,11 +9,11 @@ from PySide6.QtGui import QColor
 from gemmviz.assembly.counts import MEMORY, OTHER, PRODUCTS, UNFUSED, WAITING, in_order, kind
 from gemmviz.assembly.listing import Instruction
 from gemmviz.language import tr
+from gemmviz.language.numbers import thousands
 from gemmviz.session import Session
 from gemmviz.trace.cost.sites import by_line
 from gemmviz.trace.playable import Playable
 from gemmviz.ui.look.theme import THEMES, Theme, rgb
-from gemmviz.ui.stage.caption import thousands
 
 _Index = QModelIndex | QPersistentModelIndex
 _ROOT = QModelIndex()

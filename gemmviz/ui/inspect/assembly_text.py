@@ -4,7 +4,8 @@ from gemmviz.assembly.counts import OTHER, in_order
 from gemmviz.assembly.listing import Listing
 from gemmviz.assembly.summary import Part, Summary
 from gemmviz.language import tr, trn
-from gemmviz.ui.stage.caption import BETWEEN, thousands
+from gemmviz.language.numbers import thousands
+from gemmviz.ui.stage.caption import BETWEEN
 
 
 def usage_text(listing: Listing) -> str:

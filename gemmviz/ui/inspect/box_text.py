@@ -3,11 +3,11 @@
 import numpy as np
 
 from gemmviz.language import tr
+from gemmviz.language.numbers import thousands
 from gemmviz.trace.hopper.tma_activity import ActiveBox
 from gemmviz.trace.playable import Playable
 from gemmviz.ui.inspect.inspector_text import block_text
 from gemmviz.ui.stage.barrier_text import barrier_name
-from gemmviz.ui.stage.caption import thousands
 
 
 def box_when(box: ActiveBox, step: int) -> list[str]:

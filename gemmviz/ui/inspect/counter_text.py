@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING
 from gemmviz.bench.model.devices import limits
 from gemmviz.bench.model.occupancy import advice, occupancy
 from gemmviz.language import mark, tr, trn
+from gemmviz.language.numbers import thousands
 from gemmviz.session import Session
 from gemmviz.trace.cost.wavefronts import SECTOR_BYTES
 from gemmviz.trace.playable import Playable
 from gemmviz.ui.charts.kernel_use import default_device, kernel_use, measured_otherwise
 from gemmviz.ui.look.figure_text import gflops_text, measured_briefly, origin_name
-from gemmviz.ui.stage.caption import BETWEEN, thousands
+from gemmviz.ui.stage.caption import BETWEEN
 
 if TYPE_CHECKING:
     from gemmviz.proving.proofs import Proof, Proofs

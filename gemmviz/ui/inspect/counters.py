@@ -8,6 +8,7 @@ from PySide6.QtGui import QColor, QFont, QFontMetrics, QResizeEvent
 from PySide6.QtWidgets import QHeaderView, QLabel, QScrollArea, QTableView, QVBoxLayout, QWidget
 
 from gemmviz.language import mark, tr
+from gemmviz.language.numbers import thousands
 from gemmviz.session import Session
 from gemmviz.session.values.kernel_names import no_source
 from gemmviz.trace.playable import Playable
@@ -15,7 +16,7 @@ from gemmviz.ui.connections import listen
 from gemmviz.ui.inspect.counter_text import compared, explanation, occupied, of, proved, summary, timed
 from gemmviz.ui.look.style import scaled
 from gemmviz.ui.look.theme import THEMES
-from gemmviz.ui.stage.caption import BETWEEN, thousands
+from gemmviz.ui.stage.caption import BETWEEN
 
 HEADINGS = (
     mark("so far /\nin all"),

@@ -4,6 +4,7 @@ import numpy as np
 
 from gemmviz.catalogue.matrices import C
 from gemmviz.language import tr, trn
+from gemmviz.language.numbers import thousands
 from gemmviz.trace.cost.warp_request import WarpRequest
 from gemmviz.trace.origin.fragments import Fragment, shape_of
 from gemmviz.trace.origin.stale_reads import same
@@ -12,7 +13,7 @@ from gemmviz.trace.origin.value_path import Cell, Hop
 from gemmviz.trace.playable import Playable
 from gemmviz.trace.recording.names import cell_name
 from gemmviz.trace.recording.recording import WARP, WARPGROUP, Recording
-from gemmviz.ui.stage.caption import index_text, misread_text, number, thousands
+from gemmviz.ui.stage.caption import index_text, misread_text, number
 
 _TERMS = 6  # of a sum that are written out
 

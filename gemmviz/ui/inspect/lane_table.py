@@ -5,13 +5,14 @@ from PySide6.QtGui import QColor, QFont
 from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QTableWidget, QTableWidgetItem
 
 from gemmviz.language import mark, tr
+from gemmviz.language.numbers import thousands
 from gemmviz.trace.cost.warp_request import WarpRequest
 from gemmviz.trace.cost.wavefronts import BANK_BYTES, BANKS, SECTOR_BYTES
 from gemmviz.trace.playable import Playable
 from gemmviz.trace.recording.names import cell_name
 from gemmviz.trace.recording.recording import WARP
 from gemmviz.ui.look.theme import Theme
-from gemmviz.ui.stage.caption import index_text, thousands
+from gemmviz.ui.stage.caption import index_text
 
 _BEFORE = mark("lane"), mark("thread")
 _SHARED, _GLOBAL = (mark("bank"), mark("wavefront")), (mark("byte"), mark("sector"))

@@ -5,13 +5,14 @@ from abc import abstractmethod
 from PySide6.QtCore import QAbstractTableModel, QModelIndex, QPersistentModelIndex, Qt
 
 from gemmviz.language import mark, tr
+from gemmviz.language.numbers import thousands
 from gemmviz.trace.origin.operand_paths import CellAccesses, OperandPaths
 from gemmviz.trace.origin.value_path import Cell, Hop, PathStop, first_after, hop_at, touch_at
 from gemmviz.trace.playable import Playable
 from gemmviz.trace.recording.names import cell_name
 from gemmviz.trace.recording.recording import WARP, Recording
 from gemmviz.ui.inspect.inspector_text import block_text, cell_text, short_thread
-from gemmviz.ui.stage.caption import BETWEEN, misread_text, number, thousands
+from gemmviz.ui.stage.caption import BETWEEN, misread_text, number
 
 _Index = QModelIndex | QPersistentModelIndex
 FED = (

@@ -10,12 +10,13 @@ from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from gemmviz.catalogue.matrices import A, B, C
 from gemmviz.language import language, tr
+from gemmviz.language.numbers import thousands
 from gemmviz.trace.order.requests import Ints
 from gemmviz.trace.origin.thread_state import Products, ThreadState
 from gemmviz.trace.playable import Playable
 from gemmviz.ui.look.style import larger
 from gemmviz.ui.look.theme import THEMES, Theme, rgb
-from gemmviz.ui.stage.caption import number, thousands
+from gemmviz.ui.stage.caption import number
 from gemmviz.ui.turns import InTurn
 
 _SMALL, _ROW, _LEAST_ROW, _HEAD = 0.9, 1.7, 1.15, 1.5  # in sizes and heights of the window's type

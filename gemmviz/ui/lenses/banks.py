@@ -9,6 +9,7 @@ from PySide6.QtGui import QColor, QFont, QPainter
 
 from gemmviz.catalogue.lens_names import LensName
 from gemmviz.language import mark, tr, trn
+from gemmviz.language.numbers import thousands
 from gemmviz.trace.cost.wavefronts import BANKS
 from gemmviz.trace.lenses.bank_use import BankUse, bank_use
 from gemmviz.trace.lenses.warp_requests import warp_requests
@@ -19,7 +20,6 @@ from gemmviz.ui.lenses.page import SMALL, Page
 from gemmviz.ui.lenses.request_text import request_heading, shown_request
 from gemmviz.ui.lenses.sheet import LEFT, MIDDLE, RIGHT, Sheet
 from gemmviz.ui.look.theme import Theme
-from gemmviz.ui.stage.caption import thousands
 
 _LEGIBLE = 12.0  # pixels of a column from which figures stand in it
 _LOWEST_ROW, _USUAL_ROW, _HIGHEST_ROW = 3.0, 6.0, 26.0  # of words in shared memory

@@ -8,6 +8,7 @@ from PySide6.QtGui import QColor, QFont, QPainter
 
 from gemmviz.catalogue.lens_names import LensName
 from gemmviz.language import mark, tr, trn
+from gemmviz.language.numbers import thousands
 from gemmviz.trace.cost.wavefronts import SECTOR_BYTES
 from gemmviz.trace.lenses.sector_use import SectorUse, lane_distance, sector_use
 from gemmviz.trace.lenses.warp_requests import warp_requests
@@ -20,7 +21,6 @@ from gemmviz.ui.lenses.page import SMALL, Page
 from gemmviz.ui.lenses.request_text import request_heading, shown_request
 from gemmviz.ui.lenses.sheet import LEFT, MIDDLE, RIGHT, Sheet
 from gemmviz.ui.look.theme import Theme
-from gemmviz.ui.stage.caption import thousands
 
 _NARROWEST_SECTOR = 7.0
 _FEWEST_ACROSS = 4  # sectors: so wide are they where there are fewer, too

@@ -10,6 +10,7 @@ from PySide6.QtGui import QColor, QFont, QPainter
 
 from gemmviz.catalogue.lens_names import LensName
 from gemmviz.language import mark, tr, trn
+from gemmviz.language.numbers import thousands
 from gemmviz.trace.cost.wavefronts import SECTOR_BYTES
 from gemmviz.trace.lenses.address_walk import LINE_BYTES, AddressWalk, address_walks
 from gemmviz.trace.playable import Playable
@@ -20,7 +21,6 @@ from gemmviz.ui.lenses.page import SMALL, Heading, Page, source_line
 from gemmviz.ui.lenses.request_text import other_step
 from gemmviz.ui.lenses.sheet import LEFT, RIGHT, Sheet
 from gemmviz.ui.look.theme import Theme
-from gemmviz.ui.stage.caption import thousands
 
 _LEAST_MARK = 2.0  # pixels of an element on the strip
 _MAP_FROM = 300.0  # pixels of width from which there is room for a small matrix beside a strip

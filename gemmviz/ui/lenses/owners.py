@@ -7,12 +7,12 @@ from PySide6.QtGui import QColor, QFont, QPainter
 
 from gemmviz.catalogue.lens_names import LensName
 from gemmviz.language import mark, tr
+from gemmviz.language.numbers import thousands
 from gemmviz.trace.lenses.panel_use import PanelUse, SharedProduct, shared_product
 from gemmviz.trace.playable import Playable
 from gemmviz.ui.lenses.lens import LensMoment
 from gemmviz.ui.lenses.sheet import MIDDLE, Sheet
 from gemmviz.ui.look.theme import Theme
-from gemmviz.ui.stage.caption import thousands
 
 _MOST = 4  # GPUs that stand side by side
 _OWN, _COPIED, _TO_COME = 0.6, 0.32, 0.1  # strengths of an owner's colour

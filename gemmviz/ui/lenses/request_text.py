@@ -3,12 +3,12 @@
 from collections.abc import Sequence
 
 from gemmviz.language import tr
+from gemmviz.language.numbers import thousands
 from gemmviz.trace.cost.warp_request import WarpRequest
 from gemmviz.trace.lenses.warp_requests import Space, warp_requests
 from gemmviz.trace.recording.recording import Recording
 from gemmviz.ui.lenses.lens import LensMoment
 from gemmviz.ui.lenses.page import Heading, source_line
-from gemmviz.ui.stage.caption import thousands
 
 
 def shown_request(moment: LensMoment, space: Space) -> WarpRequest | None:

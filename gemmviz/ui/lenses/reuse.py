@@ -11,6 +11,7 @@ from PySide6.QtGui import QColor, QFont, QImage, QPainter
 from gemmviz.catalogue.lens_names import LensName
 from gemmviz.catalogue.matrices import A, B
 from gemmviz.language import mark, tr, trn
+from gemmviz.language.numbers import thousands
 from gemmviz.trace.distinct import distinct
 from gemmviz.trace.lenses.read_counts import ArrayReads, levels, read_counts
 from gemmviz.trace.playable import Playable
@@ -21,7 +22,6 @@ from gemmviz.ui.lenses.page import SMALL, Heading, Page, source_line
 from gemmviz.ui.lenses.sheet import LEFT, MIDDLE, Sheet
 from gemmviz.ui.look.theme import Rgb, Theme, rgb
 from gemmviz.ui.stage.accessed_cells import covered
-from gemmviz.ui.stage.caption import thousands
 
 _LEGIBLE = 15.0  # pixels of a cell from which its figure stands in it
 _FRAMED = 5.0  # and from which a cell that is read just now has a frame

@@ -9,6 +9,7 @@ from gemmviz.bench.row import Row, Telemetry, figure_of
 from gemmviz.bench.status_names import bound_text, status_name
 from gemmviz.catalogue.kernel import Kernel
 from gemmviz.language import tr
+from gemmviz.language.numbers import thousands
 from gemmviz.session import Session
 from gemmviz.session.models.results import Results
 from gemmviz.session.values import kernel_names
@@ -23,7 +24,7 @@ def gflops_text(value: float) -> str:
     """Write GFLOPS with at most 4 significant digits and thin thousands."""
     if value >= 1000:
         digits = len(str(int(value)))
-        return f"{round(value, 4 - digits):,.0f}".replace(",", "\N{NARROW NO-BREAK SPACE}")
+        return thousands(float(round(value, 4 - digits)))
     return f"{value:.4g}" if value >= 100 else f"{value:.3g}"
 
 

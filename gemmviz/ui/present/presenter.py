@@ -18,6 +18,7 @@ from gemmviz.ui.present.presenter_actions import presenter_actions
 from gemmviz.ui.present.progress import ProgressStrip
 from gemmviz.ui.present.source_lines import SourceLines
 from gemmviz.ui.stage.caption import BETWEEN, events, step_text, tile_text
+from gemmviz.ui.stage.likeness_text import likeness_text
 from gemmviz.ui.stage.stage import Stage
 from gemmviz.ui.window.actions import Action
 from gemmviz.ui.window.key_names import key_text
@@ -216,6 +217,8 @@ class Presenter(QWidget):
         parts, tile = events(playable, step, self.session.cursor.shown_block), tile_text(playable, step)
         if tile in parts:
             parts.remove(tile)
+        if alike := likeness_text(playable):
+            parts.insert(0, alike)
         text = ("\n" if self._wide else BETWEEN).join(one[:1].upper() + one[1:] for one in parts)
         lead = tile[:1].upper() + tile[1:]
         return lead.replace(" = ", _EQUALS), text.replace(" = ", _EQUALS)

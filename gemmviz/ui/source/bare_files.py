@@ -123,7 +123,7 @@ class BareFiles:
     def _unsay_reading(self) -> None:
         if not self.pending:
             self._slow.stop()
-        if self._reading is not None and self._reading is self._session.messages.current:
+        if self._session.messages.shows(self._reading):
             self._session.messages.tell(None)
         self._reading = None
 

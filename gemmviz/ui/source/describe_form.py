@@ -33,6 +33,7 @@ from gemmviz.catalogue.problem import Problem
 from gemmviz.catalogue.source_files import is_cuda
 from gemmviz.control.guess_reader import GuessedFile
 from gemmviz.language import tr
+from gemmviz.language.numbers import thousands
 from gemmviz.session.trust.trust import Trust
 from gemmviz.ui.discard import forget_style
 from gemmviz.ui.look.fonts import mono_style
@@ -310,7 +311,7 @@ class DescribeForm(QDialog):
                 size=str(size).replace("x", "×"),
                 blocks=blocks,
                 threads=threads,
-                count=f"{job.threads:,}",
+                count=thousands(job.threads),
             )
             if not is_cuda(made.path):
                 verdict = tr("Valid.")

@@ -21,7 +21,7 @@ _MARK, _ARROW, _GAP = 14, 13, 5
 class Mark:
     """A mark at a line: a red cross for an error or a defect, an amber exclamation mark for a cost.
 
-    A line that was changed to break the kernel has an amber ≠.
+    A line that was changed to break the kernel, or that differs from a kernel with the same accesses, has an amber ≠.
     """
 
     kind: Kind

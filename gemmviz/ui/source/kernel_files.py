@@ -176,7 +176,7 @@ class KernelFiles(QObject):
             self._on_file_gone(path)
             return
         if text == self.session.choice.on_file(base):
-            if self._fault is not None and self._fault is self.session.messages.current:
+            if self.session.messages.shows(self._fault):
                 self.session.messages.tell(None)  # the file is again as it was before it was damaged or removed
             return
         if self.session.choice.unsaved(base):

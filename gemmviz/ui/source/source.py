@@ -6,6 +6,7 @@ from PySide6.QtCore import Qt, QTimer
 from PySide6.QtGui import QKeySequence, QShortcut
 
 from gemmviz.catalogue.breaks import changed_lines
+from gemmviz.catalogue.same_accesses import likeness
 from gemmviz.checking import report_text
 from gemmviz.language import tr
 from gemmviz.session import Answer, Message, Session
@@ -187,13 +188,21 @@ class Source(Editor):
         self._mark(again=True)
 
     def _mark_changed(self) -> None:
-        """Mark the lines that were changed to break the kernel, and show the first one right after the change."""
+        """Mark the lines that were changed to break the kernel, and show the first one right after the change.
+
+        Also mark the lines in which the kernel differs from another one with the same accesses.
+        """
         session = self.session
         is_broken = bool(session.choice.breaks) and self.text() == session.choice.kernel.text
         changed = changed_lines(session.choice.base.text, session.choice.kernel.text) if is_broken else []
         for line in changed:
             was = session.choice.base.text.split("\n")[line - 1].strip()
             self.marks.setdefault(line, []).append(Mark("changed", tr("Changed on purpose; before: {was}", was=was)))
+        alike = likeness(session.choice.base.name, self.text())
+        if alike is not None:
+            text = tr("This line differs from {kernel}; the accesses are the same.", kernel=alike.kernel)
+            for line in alike.lines:
+                self.marks.setdefault(line, []).append(Mark("changed", text))
         if changed and changed != self._changed:
             self.reveal(changed[0])
         self._changed = changed

@@ -13,11 +13,11 @@ from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QColor, QFont, QFontMetricsF, QPainter, QPen, QPixmap, QPolygonF
 
 from gemmviz.language import tr, trn
+from gemmviz.language.numbers import thousands
 from gemmviz.trace.hopper.mbarrier_state import BarrierState
 from gemmviz.trace.playable import Playable
 from gemmviz.ui.look.theme import Theme
 from gemmviz.ui.stage.barrier_text import barrier_name, families, wait_text, waits, who
-from gemmviz.ui.stage.caption import thousands
 from gemmviz.ui.stage.scene import StageRect
 
 _LINE = 1.25  # height of a line, in heights of the font

@@ -55,6 +55,10 @@ def blank_text(staged: Staged, permission: Permission | None, presented: bool) -
         return tr("Recording {kernel}…", kernel=kernel.alias), progress[0]
     if presented:
         return tr("Nothing recorded yet"), tr("Esc leads back to the window: choose a kernel there, and record it.")
+    if staged.cursor.failure == (staged.choice.text, "cancelled"):
+        return tr("The recording of {kernel} was cancelled", kernel=kernel.alias), tr(
+            "To record it again, press Record (Ctrl+R)."
+        )
     if _how_it_failed(staged):
         if staged.choice.fault is not None or known(staged.cursor.failure)[1] == "compile":
             return tr("{kernel} does not compile", kernel=kernel.alias), tr(
@@ -91,7 +95,7 @@ def _how_it_failed(staged: Staged) -> str:
         return ""
     if choice.fault is not None:
         return "compile"
-    if failure is None or failure[0] != choice.text:
+    if failure is None or failure[0] != choice.text or failure[1] == "cancelled":
         return ""
     return "compile" if failure[1] in ("compile", "refused", "unsupported") else "run"
 

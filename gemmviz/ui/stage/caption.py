@@ -4,6 +4,7 @@ import numpy as np
 
 from gemmviz.catalogue.matrices import A, B, C
 from gemmviz.language import mark, tr, trn
+from gemmviz.language.numbers import thousands
 from gemmviz.trace.order.story import KINDS
 from gemmviz.trace.origin.operand_paths import OperandPaths
 from gemmviz.trace.playable import Playable
@@ -341,11 +342,6 @@ def number(value: float) -> str:
     if not np.isfinite(value):
         return "NaN" if np.isnan(value) else "∞"
     return str(int(value)) if value == int(value) and value < 1e6 else f"{value:.3g}"
-
-
-def thousands(value: int) -> str:
-    """Write a count with thin thousands."""
-    return f"{value:,}".replace(",", "\N{NARROW NO-BREAK SPACE}")
 
 
 def provenance(playable: Playable, outdated: bool = False) -> list[str]:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 from PySide6.QtCore import QPointF, QRectF, Qt
-from PySide6.QtGui import QBrush, QColor, QLinearGradient, QPainter, QPen, QPolygonF, QRegion
+from PySide6.QtGui import QBrush, QColor, QFont, QLinearGradient, QPainter, QPen, QPolygonF, QRegion
 
 from gemmviz.catalogue.matrices import C
 from gemmviz.trace.distinct import distinct
@@ -22,6 +22,7 @@ from gemmviz.ui.look.theme import Theme, ink, rgb
 from gemmviz.ui.stage.accessed_cells import as_drawn
 from gemmviz.ui.stage.cell_text import CellText
 from gemmviz.ui.stage.cell_values import in_cell
+from gemmviz.ui.stage.ghost_labels import GhostLabels
 from gemmviz.ui.stage.moment import Moment
 from gemmviz.ui.stage.regions import along
 from gemmviz.ui.stage.scene import Panel
@@ -117,12 +118,13 @@ class Ghosts:
     ----------
     playable, theme
         The recording, and the colours.
-    text
-        Writes the values.
+    text, font
+        Writes the values; the base font of the labels.
     """
 
-    def __init__(self, playable: Playable, theme: Theme, text: CellText) -> None:
+    def __init__(self, playable: Playable, theme: Theme, text: CellText, font: QFont) -> None:
         self._playable, self._theme, self._text = playable, theme, text
+        self._labels = GhostLabels(playable.recording, theme, font)
         self._flights: tuple[int, BlockFlights] | None = None
         self._places: tuple[list[Panel], tuple[int, int, float], Places] | None = None
         self._requests: OrderedDict[tuple[int, int], list[npt.NDArray[np.int64]]] = OrderedDict()
@@ -155,7 +157,20 @@ class Ghosts:
             if moment.motion == "full" and one.moving:
                 ends.append(_bounds(at.from_x[mine], at.from_y[mine], at.from_side[mine]))
             found += along(ends[0], ends[-1], _AROUND)
-        return found
+        return found + [place.adjusted(-2, -2, 2, 2) for place, _ in self._labelled(at, moment, covered)]
+
+    def _labelled(self, at: Places, moment: Moment, covered: bool) -> list[tuple[QRectF, str]]:
+        """Return the labels of what moves, with their places; none while it is fast, or below a lens."""
+        if moment.motion != "full" or covered:
+            return []
+        flights = self.flights(moment)
+        moving = [one for one in self._standing(flights, at, moment, covered) if one.moving]
+        pieces = ((one.mine, _bounds(*one.boxes.T), self._are_valued(at, one)) for one in moving)
+        return self._labels.placed(flights, pieces)
+
+    def _are_valued(self, at: Places, one: "_Standing") -> bool:
+        """Say whether the ghosts show their values."""
+        return len(one.mine) <= MOST_WITH_VALUES and float(at.side[one.mine].min()) >= VALUE_CELL and one.moving
 
     def _standing(self, flights: Flights, at: Places, moment: Moment, covered: bool) -> Iterator["_Standing"]:
         """Yield the ghosts of each request, which all move together."""
@@ -201,6 +216,7 @@ class Ghosts:
             self._draw_lines(painter, at, moment)
         else:
             self._draw_ghosts(painter, flights, at, moment, ratio, covered)
+            self._labels.draw(painter, self._labelled(at, moment, covered))
         painter.restore()
 
     def _requests_at(self, moment: Moment) -> list[npt.NDArray[np.int64]]:
@@ -272,8 +288,8 @@ class Ghosts:
                 self._draw_band(painter, at, mine, boxes)
             cells = len(mine)
             if cells <= MOST_CELLS and at.side[mine].min() >= LEAST_CELL:
-                valued = cells <= MOST_WITH_VALUES and at.side[mine].min() >= VALUE_CELL and one.moving
-                self._draw_cells(painter, boxes, flights.value[mine] if valued else None, hue, one.shadow, ratio)
+                values = flights.value[mine] if self._are_valued(at, one) else None
+                self._draw_cells(painter, boxes, values, hue, one.shadow, ratio)
             else:
                 self._draw_piece(painter, boxes, hue)
 

@@ -13,6 +13,7 @@ from gemmviz.language import tr
 from gemmviz.trace.recording.recording import Recording
 from gemmviz.ui.look.theme import Theme
 from gemmviz.ui.stage import regions, scene
+from gemmviz.ui.stage.block_heading import ABOVE, APART, HIGH, block_texts, name_font
 from gemmviz.ui.stage.block_plan import whole_c
 from gemmviz.ui.stage.cell_text import BANK_LABEL
 from gemmviz.ui.stage.scene import Form, Panel, stages
@@ -86,15 +87,8 @@ def beside_name(panel: Panel, font: QFont) -> QRectF:
         Where the matrix stands, and the labels' font.
     """
     height = QFontMetricsF(font).height()
-    width = QFontMetricsF(_name_font(font)).horizontalAdvance(panel.name)
+    width = QFontMetricsF(name_font(font)).horizontalAdvance(panel.name)
     return QRectF(panel.x + width + height * 0.6, panel.y - height * 2.15, 0, height)
-
-
-def _name_font(font: QFont) -> QFont:
-    big = QFont(font)
-    big.setBold(True)
-    big.setPixelSize(round(QFontMetricsF(font).height() * 1.15))
-    return big
 
 
 class _Labels:
@@ -142,7 +136,7 @@ class _Labels:
     def names_above(self) -> None:
         """Write the names of A and C with their sizes above them, and that of B left of its indices."""
         height = self.height
-        big = _name_font(self.font)
+        big = name_font(self.font)
         metrics = QFontMetricsF(big)
         recording = self.recording
         a, b, c = self.placed[:3]
@@ -169,19 +163,14 @@ class _Labels:
     def tiles_of(self, block: int) -> None:
         """Name the large tiles of a block, with the indices of its part of C; and the small matrices beside them."""
         height, c = self.height, self.placed[C]
-        big = QFont(self.bold)
-        big.setPixelSize(round(height * 1.15))
-        x, y, _ = self.recording.block_index(block)
-        texts = [
-            tr("block ({x}, {y}): rows {rows}, columns {columns}", x=x, y=y, **_spans(c.seen_cells)),
-            tr("block ({x}, {y})", x=x, y=y),
-        ]
+        big = name_font(self.font)
+        texts = block_texts(self.recording, c, block)
         tiles = [(tile, [f"{tile.rows} × {tile.columns}"]) for tile in self.placed[C + 1 :]]
         metrics = QFontMetricsF(big)
         end = max(c.place.right, self.painter.clipBoundingRect().right())
         for panel, remarks in ((c, texts), *tiles):
             place = panel.place
-            line = QRectF(place.left, place.top - height * (2.6 if panel is c else 1.5), 0, height * 1.3)
+            line = QRectF(place.left, place.top - height * (ABOVE if panel is c else 1.5), 0, height * HIGH)
             line.setWidth(metrics.horizontalAdvance(panel.name))
             self.painter.setFont(big)
             self.painter.setPen(QColor(self.theme.text))
@@ -189,7 +178,7 @@ class _Labels:
             self.painter.setFont(self.font)
             self.painter.setPen(QColor(self.theme.muted))
             for remark in remarks:
-                rest = QRectF(line.right() + height * 0.6, line.top(), 0, line.height())
+                rest = QRectF(line.right() + height * APART, line.top(), 0, line.height())
                 rest.setWidth(self.metrics.horizontalAdvance(remark))
                 if rest.right() <= end and self._write(rest, remark):
                     break
@@ -392,9 +381,3 @@ class _Labels:
     def _ink(self, box: QRectF) -> QRectF:
         height = self.height * _INK
         return QRectF(box.left(), box.center().y() - height / 2, box.width(), height)
-
-
-def _spans(cells: tuple[tuple[int, int], tuple[int, int]]) -> dict[str, str]:
-    """Return rows and columns as people write them: the first and the last."""
-    (top, bottom), (left, right) = cells
-    return {"rows": f"{top}–{bottom - 1}", "columns": f"{left}–{right - 1}"}

@@ -83,7 +83,7 @@ class StagePainter(StagePlaces):
         self._order, self._borders = BlockOrder(playable.recording), Borders(playable.recording, theme)
         self._in_flight = InFlight(playable, theme)
         self._changes = Changes(playable, self.touched, self._colours, self._in_flight)
-        self._ghosts = Ghosts(playable, theme, self._text)
+        self._ghosts = Ghosts(playable, theme, self._text, self.font)
         self._gestures = Gestures(playable, theme, self._text)
         self._movers = Movers(self._ghosts, self._gestures)
         self._sums, self._ownership = Sums(playable, theme), Ownership(playable, theme)

@@ -20,13 +20,13 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QSizePolicy, QSlider, QToolTip
 
 from gemmviz.language import language, tr
+from gemmviz.language.numbers import thousands
 from gemmviz.session import Session
 from gemmviz.trace.order.story import Story
 from gemmviz.ui.connections import listen
 from gemmviz.ui.known import known
 from gemmviz.ui.look.theme import THEMES, Theme
 from gemmviz.ui.stage import score_drawing
-from gemmviz.ui.stage.caption import thousands
 from gemmviz.ui.stage.score_text import barrier_text, legend, purpose_text
 
 _NEAR = 6  # px by which a handle or a flag may be missed

@@ -1,7 +1,10 @@
 """The sentences about the present moment: they are made again only when the step or the choice changes."""
 
+from dataclasses import replace
+
 from gemmviz.trace.playable import Playable
 from gemmviz.ui.stage.caption import BETWEEN, about_cell, caption, tile_text
+from gemmviz.ui.stage.likeness_text import likeness_text
 from gemmviz.ui.stage.moment import Moment
 from gemmviz.ui.stage.words import Sentence, step_sentence
 
@@ -17,6 +20,7 @@ class Sentences:
 
     def __init__(self, playable: Playable) -> None:
         self._playable = playable
+        self._alike = likeness_text(playable)
         self._caption: tuple[tuple[int, int], str] | None = None
         self._sentence: tuple[tuple[int, int, tuple[int, int] | None], Sentence] | None = None
 
@@ -36,7 +40,10 @@ class Sentences:
 
     def _about(self, moment: Moment) -> Sentence:
         if moment.cell is None:
-            return step_sentence(self.caption(moment.step, moment.block), tile_text(self._playable, moment.step))
-        about = about_cell(self._playable, *moment.cell, moment.step, moment.block)
-        name, _, rest = about.partition(BETWEEN)
-        return Sentence(name, "", rest, chosen=True)
+            found = step_sentence(self.caption(moment.step, moment.block), tile_text(self._playable, moment.step))
+        else:
+            about = about_cell(self._playable, *moment.cell, moment.step, moment.block)
+            name, _, rest = about.partition(BETWEEN)
+            found = Sentence(name, "", rest, chosen=True)
+        # First, as the last parts are left out where there is no room.
+        return replace(found, text=BETWEEN.join(part for part in (self._alike, found.text) if part))

@@ -1,4 +1,4 @@
-"""Beside the name of C: its size, or which products its running sums have so far."""
+"""Beside the name of C: its size or its block, or which products its running sums have so far."""
 
 from collections.abc import Sequence
 
@@ -11,6 +11,8 @@ from gemmviz.catalogue.matrices import C
 from gemmviz.language import tr
 from gemmviz.trace.playable import Playable
 from gemmviz.ui.look.theme import Theme
+from gemmviz.ui.stage.block_heading import beside_block_name, block_texts
+from gemmviz.ui.stage.caption import BETWEEN
 from gemmviz.ui.stage.cell_text import SUM_CELL
 from gemmviz.ui.stage.colours import written
 from gemmviz.ui.stage.labels import beside_name
@@ -36,7 +38,8 @@ class SumsHeading:
     def __init__(self, playable: Playable, theme: Theme, font: QFont) -> None:
         self._playable, self._theme, self._font = playable, theme, QFont(font)
         self._metrics = QFontMetricsF(self._font)
-        live = playable.live_sums
+        live, recording = playable.live_sums, playable.recording
+        self._size = f"M × N = {recording.m} × {recording.n}"
         self._any = live is not None and bool(live.known.any())
         self._place: tuple[Plan, QRectF] | None = None
         self._kept: dict[tuple[int, int], list[str]] = {}
@@ -48,21 +51,30 @@ class SumsHeading:
         panel = plan.panels[C]
         if not self._any or C not in arrays or panel.cell < SUM_CELL:
             return []
-        if plan.form != "around words" or moment.view != View():
+        if plan.form not in ("around words", "of a block") or moment.view != View():
             return []
         if self._place is None or self._place[0] is not plan:
-            place = beside_name(panel, self._font)
-            place.setRight(panel.x + panel.width)
+            if plan.form == "of a block":
+                place = beside_block_name(panel, self._font)
+            else:
+                place = beside_name(panel, self._font)
+                place.setRight(panel.x + panel.width)
             self._place = plan, place
         return [self._place[1]]
 
     def changed(self, plan: Plan, last: Moment, moment: Moment, arrays: Sequence[int]) -> list[QRectF]:
         """Return the place of the heading if it differs between two moments; see `at`."""
         places = self.at(plan, moment, arrays)
-        return places if places and self._at(last) != self._at(moment) else []
+        return places if places and self._at(plan, last) != self._at(plan, moment) else []
 
-    def _at(self, moment: Moment) -> list[str]:
-        return self.texts(moment.step, moment.block)
+    def _at(self, plan: Plan, moment: Moment) -> list[str]:
+        texts = self.texts(moment.step, moment.block)
+        if plan.form != "of a block":
+            return texts
+        block = block_texts(self._playable.recording, plan.panels[C], moment.block)
+        if texts[0] == self._size:
+            return block
+        return [*(f"{block[-1]}{BETWEEN}{one}" for one in texts[-2:]), texts[-2], texts[-1], block[-1]]
 
     def draw(self, painter: QPainter, plan: Plan, moment: Moment) -> None:
         """Write the longest heading that has room above C.
@@ -73,8 +85,8 @@ class SumsHeading:
             Where to, where the arrays stand, and the moment.
         """
         for place in self.at(plan, moment, [C]):
-            texts, room, wide = self._at(moment), place.width(), self._metrics.horizontalAdvance
-            if self._fitting is None or self._fitting[0] is not texts or self._fitting[1] != room:
+            texts, room, wide = self._at(plan, moment), place.width(), self._metrics.horizontalAdvance
+            if self._fitting is None or self._fitting[0] != texts or self._fitting[1] != room:
                 self._fitting = texts, room, next((one for one in texts if wide(one) <= room), "")
             painter.setFont(self._font)
             painter.setPen(QColor(self._theme.muted))
@@ -91,14 +103,13 @@ class SumsHeading:
 
     def _found(self, step: int, block: int) -> list[str]:
         live, recording = self._playable.live_sums, self._playable.recording
-        size = f"M × N = {recording.m} × {recording.n}"
         if live is None:
-            return [size]
+            return [self._size]
         holds = written(self._playable, C, step, block)
         key = live.place(step), int(holds.sum()), block
         if self._last is None or self._last[0] != key:  # many steps change no sum
             shown = live.shown(step, holds) & (recording.owners[0] == block)
-            self._last = key, self._of_sums(key[0], shown.ravel()) if shown.any() else [size]
+            self._last = key, self._of_sums(key[0], shown.ravel()) if shown.any() else [self._size]
         return self._last[1]
 
     def _of_sums(self, place: int, shown: npt.NDArray[np.bool_]) -> list[str]:

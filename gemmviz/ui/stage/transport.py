@@ -8,12 +8,12 @@ from PySide6.QtGui import QIcon, QPainter, QPaintEvent, QResizeEvent, QStandardI
 from PySide6.QtWidgets import QComboBox, QHBoxLayout, QLabel, QToolButton, QVBoxLayout, QWidget
 
 from gemmviz.language import tr
+from gemmviz.language.numbers import thousands
 from gemmviz.session import SPEEDS, Session
 from gemmviz.ui.connections import listen
 from gemmviz.ui.look.icons import icon
 from gemmviz.ui.look.style import scaled
 from gemmviz.ui.look.theme import THEMES
-from gemmviz.ui.stage.caption import thousands
 from gemmviz.ui.stage.score import Score
 from gemmviz.ui.stage.score_text import ABSENT, UNIT_MEANINGS, UNITS
 

@@ -11,6 +11,7 @@ from PySide6.QtGui import QColor, QFont, QFontMetricsF, QPainter, QPen, QPolygon
 
 from gemmviz.catalogue.matrices import C
 from gemmviz.language import tr
+from gemmviz.language.numbers import thousands
 from gemmviz.trace.cost.warp_request import warp_request
 from gemmviz.trace.origin.value_path import Cell, Hop, PathStop, hops_now
 from gemmviz.trace.playable import Playable
@@ -18,7 +19,7 @@ from gemmviz.trace.recording.names import cell_name
 from gemmviz.ui.known import known
 from gemmviz.ui.look.theme import Theme, ink, rgb
 from gemmviz.ui.stage.accessed_cells import covered
-from gemmviz.ui.stage.caption import misread_text, thousands
+from gemmviz.ui.stage.caption import misread_text
 from gemmviz.ui.stage.marks import crossed
 from gemmviz.ui.stage.moment import Moment
 from gemmviz.ui.stage.scene import Panel

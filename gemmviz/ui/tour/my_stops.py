@@ -23,6 +23,7 @@ from PySide6.QtWidgets import (
 from gemmviz.catalogue.errors import GemmvizError
 from gemmviz.catalogue.user_file import write_text
 from gemmviz.language import tr
+from gemmviz.language.numbers import thousands
 from gemmviz.session import Message, Session
 from gemmviz.session.rules.setting_stops import as_lesson, stop_here
 from gemmviz.session.tour.lesson_file import SUFFIX, write_lesson
@@ -30,7 +31,7 @@ from gemmviz.session.tour.lessons import own_folder
 from gemmviz.session.tour.stop import OwnStop
 from gemmviz.session.values.kernel_names import no_source
 from gemmviz.ui.connections import listen
-from gemmviz.ui.stage.caption import caption, thousands
+from gemmviz.ui.stage.caption import caption
 
 _BOX_WIDTH, _LIST_WIDTH, _LIST_HEIGHT = 680, 680, 360
 

@@ -55,7 +55,7 @@ def test_the_carve_out_limits_the_shared_memory_of_an_sm(kib, blocks):
         (Use(1024, 32, 0), "threads", "at most 768 threads"),
         (Use(16, 16, 0), "blocks", "an SM holds 16; only larger blocks"),
         (Use(256, 128, 0), "registers", "at most 80 registers"),
-        (Use(64, 32, 48 * 1024), "shared", "at most 33,024 bytes"),
+        (Use(64, 32, 48 * 1024), "shared", "at most 33\u202f024 bytes"),
     ],
 )
 def test_the_limiter_is_named_and_its_advice_is_enough(use, limiter, says):
@@ -71,9 +71,9 @@ def test_the_limiter_is_named_and_its_advice_is_enough(use, limiter, says):
 @pytest.mark.parametrize(
     ("use", "why"),
     [
-        (Use(1025, 32, 0), "1,024 is the most"),
-        (Use(1024, 65, 0), "registers per thread are too many for blocks of 1,024 threads (at most 64)"),
-        (Use(256, 32, 100 * 1024), "102,400 bytes of shared memory"),
+        (Use(1025, 32, 0), "1\u202f024 is the most"),
+        (Use(1024, 65, 0), "registers per thread are too many for blocks of 1\u202f024 threads (at most 64)"),
+        (Use(256, 32, 100 * 1024), "102\u202f400 bytes of shared memory"),
     ],
 )
 def test_a_block_that_cannot_run_has_a_message(use, why):

@@ -59,6 +59,6 @@ def test_a_library_may_need_a_later_gpu_too(on):
 def test_more_shared_memory_than_a_block_may_have_is_unsupported(on):
     on(AMPERE)
     greedy = replace(find("gputiled", ladder()), shared=Expression("200 * 1024"))
-    assert "asks for 204,800 bytes of shared memory per block; this GPU allows 101,376" in refusal(
+    assert "asks for 204\u202f800 bytes of shared memory per block; this GPU allows 101\u202f376" in refusal(
         cuda.CudaBackend(), greedy
     )

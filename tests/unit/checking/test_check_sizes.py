@@ -86,7 +86,7 @@ def test_a_crash_through_a_pointer_without_an_address_names_the_local_arrays() -
     with pytest.raises(KernelFault, match=r"local array \(held\) with an index out of bounds$"):
         record(launch(kernel(broken), Problem(16, 16, 32)))
     with_shared = replace(kernel(broken), shared=Expression("4096"))
-    with pytest.raises(KernelFault, match=r"or by a write after the 4,096 bytes of dynamic shared memory$"):
+    with pytest.raises(KernelFault, match=r"or by a write after the 4\u202f096 bytes of dynamic shared memory$"):
         record(launch(with_shared, Problem(16, 16, 32)))
 
 

@@ -101,7 +101,7 @@ def test_a_value_that_only_goes_wrong_away_from_the_default_is_found(
     assert run(["check", str(mutant)]) == 1
     out = capsys.readouterr().out
     assert "gputiled<8> at 37 x 45 x 41\nmutant.cu:37: wrong result: C[" in out
-    assert "as line 37 stores it; 1,665 elements of C are not A x B" in out
+    assert "as line 37 stores it; 1\u202f665 elements of C are not A x B" in out
 
 
 @pytest.mark.sweep

@@ -146,7 +146,7 @@ def test_tables_say_whose_figures_they_hold(capsys, tmp_path):
     results.write_results(empty, tmp_path / "none.json")
     assert run(["claims", "s3-ladder", "s0-shared", "--from", str(tmp_path / "none.json")]) == 0
     out = capsys.readouterr().out
-    assert "- / 6,688" in out
+    assert "- / 6\u202f688" in out
     assert "ours: " not in out and "gputiled1 (unrolled)" not in out
     assert (
         run(["claims", "s3-ladder", "s0-shared", "--from", str(data.root("resources") / "reference/nvidia-h200.json")])

@@ -57,7 +57,7 @@ def test_the_cost_of_a_line_is_printed(capsys: pytest.CaptureFixture[str]) -> No
     assert "compulsory" in output and "reads/element" in output and "degree" not in output
     assert run(["record", "matmul_kernel_naive", "--size", "32", "--lines"]) == 0
     rows = [line.replace("│", " ").split() for line in capsys.readouterr().out.splitlines()]
-    assert ["23", "A", "read", "1,024", "32", "32,768", "4,096", "8"] in rows
+    assert ["23", "A", "read", "1\u202f024", "32", "32\u202f768", "4\u202f096", "8"] in rows
 
 
 def test_the_view_is_chosen_and_said(capsys: pytest.CaptureFixture[str]) -> None:

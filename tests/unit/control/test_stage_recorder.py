@@ -155,10 +155,21 @@ def test_a_change_that_leads_to_no_defect_needs_no_other_size(session, engines, 
     assert shown(recorder, session, engines, playable, Report("gputiled<4>", Problem.cube(8), {"TS": 4})) is None
 
 
-@pytest.mark.parametrize(("kind", "noted"), [("compile", True), ("crash", True), ("cancelled", False)])
-def test_the_text_that_failed_is_noted_until_a_recording_comes(session, engines, recorder, playable, kind, noted):
+@pytest.mark.parametrize("kind", ["compile", "crash", "cancelled"])
+def test_the_text_that_failed_is_noted_until_a_recording_comes(session, engines, recorder, playable, kind):
     recorder.record()
     engines.recorder.replied.emit(Failed(engines.recorder.requests[-1].run, kind, "it failed"))
-    assert session.cursor.failure == ((session.choice.text, kind) if noted else None)
+    assert session.cursor.failure == (session.choice.text, kind)
     session.cursor.show(playable)
     assert session.cursor.failure is None
+
+
+def test_a_button_records_again_what_was_cancelled(session, engines, recorder):
+    recorder.record()
+    before = len(engines.recorder.requests)
+    engines.recorder.replied.emit(Failed(engines.recorder.requests[-1].run, "cancelled", "cancelled"))
+    assert session.messages.current.text == "The recording was cancelled."
+    (answer,) = session.messages.current.answers
+    assert answer.title == "Record again"
+    answer.act()
+    assert len(engines.recorder.requests) == before + 1

@@ -12,6 +12,7 @@ import pytest
 import gemmviz
 from gemmviz import data, language
 from gemmviz.language import collect
+from gemmviz.language.numbers import thousands
 
 PACKAGE = Path(gemmviz.__file__).parent
 TRANSLATED = [code for code in language.LANGUAGES if code != "en"]
@@ -102,11 +103,27 @@ def test_a_number_chooses_the_form_of_the_language():
     assert language.trn("{count} thread", "{count} threads", 2) == "2 threads"
 
 
-def test_thousands_are_apart_by_a_thin_space_where_a_comma_is_a_decimal_sign():
-    for code, text in (("en", "1,024 (0,0)"), ("es", "1\u202f024 (0,0)"), ("ko", "1\u202f024 (0,0)")):
-        language.set_language(code)
-        assert language.tr("{count} {thread}", count="1,024", thread="(0,0)") == text
-        assert language.trn("{count}", "{count}", 1024, count="1,024") == text.split(" ")[0]
+@pytest.mark.parametrize("code", language.LANGUAGES)
+def test_thousands_are_apart_by_a_thin_space_in_every_language(code):
+    language.set_language(code)
+    assert [thousands(n) for n in (7, 1024, -4096, 10**18 + 1)] == [
+        "7",
+        "1\u202f024",
+        "-4\u202f096",
+        "1\u202f000\u202f000\u202f000\u202f000\u202f000\u202f001",
+    ]
+    assert thousands(1234.56) == "1\u202f235" and thousands(1234.56, 1) == "1\u202f234.6"
+    assert language.trn("{count}", "{count}", 4096) == language.tr("{count}", count=4096) == "4\u202f096"
+    assert language.tr("{line}", line=1024) == "1024"
+
+
+def test_no_other_place_writes_thousands():
+    """No format of a number with a comma, and no figure with one in a text."""
+    for path in sorted(PACKAGE.rglob("*.py")):
+        text = path.read_text(encoding="utf-8")
+        if path.name != "numbers.py" or path.parent.name != "language":
+            assert not re.search(r":,(\.\d+f|\.\{\w+\}f|d)?\}", text), path
+    assert [text.one for text in _all_texts() if re.search(r"\d,\d{3}\b", text.one)] == []
 
 
 def test_everything_that_people_read_goes_through_the_translation():

@@ -43,7 +43,7 @@ def test_every_other_end_is_said_in_a_sentence_without_gaps(status: Status) -> N
         (Status.FULL, TooManyAccesses, "gputiled at 32 x 32 x 32 makes more than 100 accesses"),
         (Status.DEADLINE, KernelTimeout, "30_gputiled.cu:7: still running"),
         (Status.WAITS, KernelTimeout, "30_gputiled.cu:7: not ended after 0 s"),
-        (Status.TOO_MANY_PHASES, TooManyBarriers, "30_gputiled.cu:7: more than 65,535 barriers"),
+        (Status.TOO_MANY_PHASES, TooManyBarriers, "30_gputiled.cu:7: more than 65\u202f535 barriers"),
         (Status.TOO_MANY_SITES, ConstraintError, "30_gputiled.cu has too many"),
         (Status.NO_MEMORY, ConstraintError, "30_gputiled.cu: not enough memory for 256 threads"),
         (Status.ARRIVES_TOO_OFTEN, KernelFault, "30_gputiled.cu:7: thread"),

@@ -94,7 +94,7 @@ def test_products_of_other_instructions_are_counted_per_1024():
     other = replace(loop, unit="HMMA", products=8 * loop.products, counts=counted(()) + loop.counts)
     tensor = replace(before, code=replace(before.code, summary=replace(before.code.summary, loop=other)))
     figure = next(figure for figure in code_group(before, tensor).figures if figure.id == "loop.FFMA")
-    assert figure.name == "FFMA per 1,024 products of a warp"
+    assert figure.name == "FFMA per 1\u202f024 products of a warp"
     assert (figure.before, figure.after) == (32, 4)  # an FFMA makes 32
 
 

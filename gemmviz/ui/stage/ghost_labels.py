@@ -1,0 +1,96 @@
+"""Labels on copies under way: which part of which array moves, and where to."""
+
+from collections import OrderedDict
+from collections.abc import Iterable
+
+import numpy as np
+import numpy.typing as npt
+from PySide6.QtCore import QRectF, Qt
+from PySide6.QtGui import QColor, QFont, QFontMetricsF, QPainter, QPen
+
+from gemmviz.trace.motion.flights import Flights
+from gemmviz.trace.recording.recording import Recording
+from gemmviz.ui.look.style import larger
+from gemmviz.ui.look.theme import Theme
+
+MOST = 4
+"""Of more pieces that move at once, none has a label: they would hide each other."""
+_SMALL, _APART = 0.88, 3.0  # of the base font; pixels from the cells
+_KEPT = 16  # texts
+_CENTRE = Qt.AlignmentFlag.AlignCenter
+
+Ints = npt.NDArray[np.int64]
+
+
+class GhostLabels:
+    """The labels of one recording's copies.
+
+    Parameters
+    ----------
+    recording, theme, font
+        The recording, its colours, and the base font.
+    """
+
+    def __init__(self, recording: Recording, theme: Theme, font: QFont) -> None:
+        self._recording, self._theme, self._font = recording, theme, larger(font, _SMALL)
+        self._metrics = QFontMetricsF(self._font)
+        self._texts: OrderedDict[bytes, str] = OrderedDict()
+
+    def placed(self, flights: Flights, moving: Iterable[tuple[Ints, QRectF, bool]]) -> list[tuple[QRectF, str]]:
+        """Return the label of each piece with its place, in pixels; one that would touch an earlier one is left out.
+
+        Parameters
+        ----------
+        flights
+            The copies under way.
+        moving
+            The numbers of the copies of each piece that moves, its place, and whether its cells show values: then the
+            label stands above them.
+        """
+        pieces = list(moving)
+        found: list[tuple[QRectF, str]] = []
+        for mine, box, valued in pieces if len(pieces) <= MOST else ():
+            text, high = self.text(flights, mine), self._metrics.height()
+            place = QRectF(0, 0, self._metrics.horizontalAdvance(text) + 0.8 * high, 1.2 * high)
+            place.moveCenter(box.center())
+            if valued:
+                above = box.top() - place.height() - _APART
+                place.moveTop(above if above >= 0 else box.bottom() + _APART)
+            place.moveLeft(max(place.left(), 1.0))
+            if not any(place.intersects(other) for other, _ in found):
+                found.append((place, text))
+        return found
+
+    def text(self, flights: Flights, mine: Ints) -> str:
+        """Name what moves: "B[4–7][0–3] → Bs"; without a rectangle of elements the arrays alone."""
+        key = flights.source_element[mine].tobytes() + bytes([int(flights.source[mine[0]])])
+        if key not in self._texts:
+            while len(self._texts) >= _KEPT:
+                self._texts.popitem(last=False)
+            self._texts[key] = self._made(flights, mine)
+        return self._texts[key]
+
+    def _made(self, flights: Flights, mine: Ints) -> str:
+        source, target = (self._recording.arrays[int(of[mine[0]])] for of in (flights.source, flights.target))
+        row, column = source.cells(flights.source_element[mine])
+        rows, columns = (int(row.min()), int(row.max())), (int(column.min()), int(column.max()))
+        cells = len(np.unique(flights.source_element[mine]))
+        whole = cells == (rows[1] - rows[0] + 1) * (columns[1] - columns[0] + 1)
+        part = f"[{_span(*rows)}][{_span(*columns)}]" if whole else ""
+        return f"{source.name}{part} → {target.name}"
+
+    def draw(self, painter: QPainter, placed: list[tuple[QRectF, str]]) -> None:
+        """Draw labels at their places."""
+        painter.setFont(self._font)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        for place, text in placed:
+            painter.setPen(QPen(QColor(self._theme.read), 1.2))
+            painter.setBrush(QColor(self._theme.panel))
+            painter.drawRoundedRect(place, 3, 3)
+            painter.setPen(QColor(self._theme.text))
+            painter.drawText(place, _CENTRE, text)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing, False)
+
+
+def _span(first: int, last: int) -> str:
+    return str(first) if first == last else f"{first}–{last}"
