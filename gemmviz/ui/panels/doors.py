@@ -162,8 +162,7 @@ class Doors(QWidget):
     def _is_too_low(self) -> bool:
         """Return whether the texts need more height than there is."""
         self._column.invalidate()
-        whole = self.layout()
-        margins = whole.contentsMargins()
+        margins = self._whole.contentsMargins()
         width = min(self.width() - margins.left() - margins.right(), self._middle.maximumWidth())
         return self._column.totalMinimumHeightForWidth(width) > self.height() - margins.top() - margins.bottom()
 
@@ -205,7 +204,7 @@ class Doors(QWidget):
         row.addStretch(1)
         infos = [label for label in self.findChildren(QLabel) if label.objectName() == "info"]
         self._optional: tuple[QWidget, ...] = (*pictures, under, *infos, title)
-        whole = QVBoxLayout(self)
+        self._whole = whole = QVBoxLayout(self)
         whole.setContentsMargins(_GAP, _GAP, _GAP, _GAP)
         whole.addStretch(2)
         whole.addLayout(row)
