@@ -101,5 +101,9 @@ def _noticed(playable: Playable, session: Session) -> Message | None:
         notes.insert(0, wrong)
     # A note begins with FILE:LINE if the recorder knows the line.
     line = next((int(found[1]) for note in notes if (found := re.match(r"\S+?:(\d+): ", note))), None)
-    answers = (show,) if recording.wrong else ()
+    answers: tuple[Answer, ...] = (show,) if recording.wrong else ()
+    check = session.guesses.check(session.choice.kernel) if recording.wrong else None
+    if check is not None:
+        notes[0] = f"{notes[0]} {tr('Its launch was guessed and not tried: check the guess first.')}"
+        answers = (Answer(tr("Check the guess…"), check), show)
     return Message("\n".join(notes[:4]), "warning", line, answers) if notes else None

@@ -10,6 +10,7 @@ from gemmviz.session.models.comparison import Comparison
 from gemmviz.session.models.cursor import Cursor
 from gemmviz.session.models.findings import Findings
 from gemmviz.session.models.frozen_warp import FrozenWarp
+from gemmviz.session.models.guesses import Guesses
 from gemmviz.session.models.inspection import Inspection
 from gemmviz.session.models.lens_choice import LensChoice
 from gemmviz.session.models.machine_code import MachineCode
@@ -67,6 +68,7 @@ class Session:
         self.results = Results(ladder)
         self.places = Places()
         self.findings = Findings()
+        self.guesses = Guesses()
         self.sight, self.chart_choices = Sight(), ChartChoices()
         self.choice = Choice(ladder)
         self.cursor = Cursor()

@@ -1,9 +1,9 @@
 """The first run: three doors, by mouse and by key, and a window that remembers whether to show them."""
 
 import pytest
-from PySide6.QtCore import QMimeData, QPoint, QPointF, Qt, QUrl
+from PySide6.QtCore import QMimeData, QPoint, QPointF, QRect, Qt, QUrl
 from PySide6.QtGui import QDragEnterEvent, QDropEvent
-from PySide6.QtWidgets import QApplication, QLabel
+from PySide6.QtWidgets import QApplication, QLabel, QWidget
 from window_driving import wait_recorded
 
 from gemmviz.catalogue.errors import GemmvizError
@@ -151,3 +151,25 @@ def test_a_lesson_with_errors_does_not_close_the_doors(window, tmp_path, monkeyp
     window.open_doors()
     infos = [label.text() for label in window.doors.findChildren(QLabel) if label.objectName() == "info"]
     assert window.doors.isVisible() and infos[0] and not infos[1]
+
+
+@pytest.mark.parametrize(("width", "height"), [(900, 560), (900, 600), (1000, 700)])
+def test_no_text_of_the_doors_is_cut_off_in_a_small_window(window, doors, qtbot, width, height):
+    window.showNormal()
+    window.resize(width, height)
+    qtbot.waitUntil(lambda: window.height() == height)
+    QApplication.processEvents()
+    for number, card in enumerate(doors.cards):
+        place = QRect(card.mapTo(doors, QPoint(0, 0)), card.size())
+        texts = [
+            w for w in doors.findChildren(QLabel) if w.isVisible() and place.contains(w.mapTo(doors, QPoint(5, 5)))
+        ]
+        assert {"heading", "body"} <= {text.objectName() for text in texts}, number
+        assert all(text.height() >= text.heightForWidth(text.width()) for text in texts)
+        parts = [
+            *texts,
+            *(w for w in doors.findChildren(QWidget) if isinstance(w, Stage | SectorsPicture | FilePicture)),
+        ]
+        places = [QRect(w.mapTo(doors, QPoint(0, 0)), w.size()) for w in parts if w.isVisible()]
+        assert not any(a.intersects(b) for at, a in enumerate(places) for b in places[:at])
+    assert max(card.width() for card in doors.cards) - min(card.width() for card in doors.cards) <= 2

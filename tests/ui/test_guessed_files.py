@@ -166,3 +166,35 @@ def test_a_permission_holds_for_a_text_only_if_comments_alone_stand_beside_it():
     assert not _is_text_with_comments(f"// a {code}", code)
     assert not _is_text_with_comments(f"#if 0\n{code}", code)
     assert not _is_text_with_comments(f"// ---\n{code}int g;\n", code)
+
+
+def test_a_wrong_c_of_a_guess_that_was_not_tried_leads_to_the_form(window, qtbot, tmp_path):
+    path = bare(window, tmp_path)
+    # B by columns: the guess does not see it in an index that is computed in two steps.
+    index = "        int at = t + ty;\n        at += Ax * col;\n        As[ty][tx] ="
+    text = path.read_text().replace("        As[ty][tx] =", index)
+    path.write_text(text.replace("B[(t + ty) * Bx + col]", "B[at]"))
+    open_trusted(window, path)
+    wait_shown(window, qtbot)
+    assert window.session.cursor.playable.recording.wrong
+    assert "guessed and not tried" in window.message_bar.text.text()
+    form = check_guess(window)
+    qtbot.waitUntil(lambda: form._guess.right, timeout=RECORDING_MS)
+    assert form.columns["B"].isChecked()
+    form.accept()
+    wait_shown(window, qtbot)
+    assert window.session.cursor.playable.recording.wrong == 0
+
+
+def test_the_form_can_be_opened_as_long_as_the_launch_is_a_guess(window, tmp_path):
+    window.files.bare.check()
+    assert "is not a guess" in window.message_bar.text.text() and not window.findChildren(DescribeForm)
+    open_trusted(window, bare(window, tmp_path))
+    window.message_bar.dismiss()
+    window.files.bare.check()
+    form = window.findChild(DescribeForm)
+    assert form.isVisible()
+    form.reject()
+    edit_as_typed(window.session, window.session.choice.text + "// mine\n")
+    window.files.bare.check()
+    assert "is not a guess" in window.message_bar.text.text()

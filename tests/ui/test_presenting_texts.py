@@ -174,3 +174,14 @@ def test_the_keys_of_a_class_stand_first(presenter):
     text = presenter.keys.text()
     at = [text.index(heading) for heading in ("In class", "Look", "Play")]
     assert at == sorted(at) and text.index("Page Down") < at[1] < text.index("Larger type") < at[2]
+
+
+def test_a_long_line_of_code_does_not_press_a_question_together(presenter, session, qtbot, monkeypatch):
+    line = r'asm volatile("cp.async.cg.shared.global [%0], [%1], 16;\n" ::"r"(to), "l"(B + (bn + row) * K + k0 + at));'
+    monkeypatch.setattr(presenter.predict, "_code", lambda: f"line 25:  {line}")
+    session.predict.toggle()
+    QApplication.processEvents()
+    code = presenter.predict.code
+    assert code.isVisible() and code.text().endswith("…") and len(code.text()) > 30
+    assert code.height() <= 2.5 * code.fontMetrics().height()
+    qtbot.waitUntil(lambda: assert_whole(presenter, (1280, 720)))

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QEvent, QObject, Qt, Signal
-from PySide6.QtGui import QFont, QKeyEvent, QMouseEvent, QShortcut
+from PySide6.QtGui import QFont, QKeyEvent, QMouseEvent, QResizeEvent, QShortcut
 from PySide6.QtWidgets import (
     QCheckBox,
     QFrame,
@@ -148,6 +148,24 @@ class Doors(QWidget):
             self.raise_()
         return False
 
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Leave out the pictures, and the least important texts, where all parts have no room."""
+        optional = self._optional
+        for part in optional:
+            part.show()
+        for part in optional:
+            if not self._is_too_low():
+                break
+            part.hide()
+        super().resizeEvent(event)
+
+    def _is_too_low(self) -> bool:
+        """Return whether the texts need more height than there is."""
+        self._column.invalidate()
+        margins = self._whole.contentsMargins()
+        width = min(self.width() - margins.left() - margins.right(), self._middle.maximumWidth())
+        return self._column.totalMinimumHeightForWidth(width) > self.height() - margins.top() - margins.bottom()
+
     def _arrange(self) -> None:
         title, under = QLabel(tr("See how a matrix multiplication really runs")), QLabel()
         title.setObjectName("title")
@@ -168,9 +186,9 @@ class Doors(QWidget):
             links.addWidget(widget)
         links.addStretch(1)
         links.addWidget(self.again)
-        middle = QWidget()
+        self._middle = middle = QWidget()
         middle.setMaximumWidth(round(scaled(_WIDEST)))
-        column = QVBoxLayout(middle)
+        self._column = column = QVBoxLayout(middle)
         column.setSpacing(_GAP // 2)
         for label in (title, under):
             label.setAlignment(Qt.AlignmentFlag.AlignCenter)
@@ -184,7 +202,9 @@ class Doors(QWidget):
         row.addStretch(1)
         row.addWidget(middle, 100)
         row.addStretch(1)
-        whole = QVBoxLayout(self)
+        infos = [label for label in self.findChildren(QLabel) if label.objectName() == "info"]
+        self._optional: tuple[QWidget, ...] = (*pictures, under, *infos, title)
+        self._whole = whole = QVBoxLayout(self)
         whole.setContentsMargins(_GAP, _GAP, _GAP, _GAP)
         whole.addStretch(2)
         whole.addLayout(row)
@@ -209,6 +229,7 @@ class Doors(QWidget):
         """Return a small picture of the recording that the window plays."""
         stage = _Small(self._session.staged)
         stage.captioned = False
+        stage.setMinimumWidth(1)  # the doors are equally wide
         stage.base_font = QFont(self.font())
         stage.base_font.setPixelSize(_SMALL_TYPE)
         stage.setFocusPolicy(Qt.FocusPolicy.NoFocus)

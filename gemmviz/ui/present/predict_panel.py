@@ -1,5 +1,7 @@
 """The question of predict mode with its four answers, in the window and, larger, in front of an audience."""
 
+import re
+
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QFont, QFontMetricsF, QResizeEvent, QShortcut
 from PySide6.QtWidgets import (
@@ -34,6 +36,8 @@ _MARK = "✗ "  # the widest sign in front of an answer
 _TYPED_INTO = (QLineEdit, QAbstractSpinBox, QPlainTextEdit, QComboBox)
 _ENTERED = (*_TYPED_INTO, QTableView, QTreeView)
 # Of the size of the interface's type; answers and code in the window are smaller than the question.
+_CODE_LINES = 1.8  # two lines, less the rest of the first one that a word may leave
+_BREAKABLE = re.compile(r"[.,:;(\[]")  # a line of code may be broken after these
 _QUESTION, _INTERFACE_POINTS, _SMALLER = 1.25, 9.5, 0.85
 
 
@@ -202,10 +206,11 @@ class PredictPanel(QWidget):
             self._columns = columns
             for index, button in enumerate(self.answers):
                 self._grid.addWidget(button, *divmod(index, columns))
-        code = self._code()
-        if not self._presented:  # the source stands beside it in full
-            code = self.code.fontMetrics().elidedText(code, Qt.TextElideMode.ElideRight, room - self._grid.spacing())
-        self.code.setText(code)
+        # In the window the source stands beside it in full; in front of an audience it has two lines.
+        lines = _CODE_LINES if self._presented else 1
+        width = int((room - self._grid.spacing()) * lines)
+        code = self.code.fontMetrics().elidedText(self._code(), Qt.TextElideMode.ElideRight, width)
+        self.code.setText(_BREAKABLE.sub("\\g<0>\u200b", code) if self._presented else code)
 
     def _code(self) -> str:
         """Return the line that the question is about, for people who reason from the source."""

@@ -1,6 +1,7 @@
 """Kernel files without front matter: a complete guess opens at once, an incomplete one is asked about in a form."""
 
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 from PySide6.QtCore import Qt
@@ -58,16 +59,13 @@ class BareFiles:
             Is called instead if the file has front matter, or no code to run.
         """
 
-        def corrected(text: str, described: str) -> None:
-            """Take the text of the form: the file does not have it yet."""
-            self._allow(path, text, described)
-            self._done(path, lambda: self._session.choice.add_kernel(kernels.parse(described, path), on_file=text))
-
         def take(kernel: Kernel, file: GuessedFile) -> None:
             """Say that it was guessed after the kernel is chosen, which takes messages about others away."""
+            self._keep(kernel, file)
             if add(kernel):
                 self._say_guessed(kernel, file, corrected)
 
+        corrected = partial(self._correct, path)
         self._open(path, take, corrected, otherwise)
 
     def open_version(self, path: Path, take: Callable[[Kernel], None], otherwise: Callable[[], None]) -> None:
@@ -94,9 +92,20 @@ class BareFiles:
         def guessed(file: GuessedFile) -> None:
             if file.kernel is not None:
                 self._allow(file.path, text, file.kernel.text)
+                self._keep(file.kernel, file)
             take(file.kernel)
 
         self._read(base.path, text, guessed)
+
+    def check(self) -> None:
+        """Show the form with the guess of the chosen kernel; for another kernel, a message says that there is none."""
+        kernel = self._session.choice.kernel
+        check = self._session.guesses.check(kernel)
+        if check is not None:
+            check()
+            return
+        message = tr("{kernel}: its launch is not a guess; front matter in its text describes it.", kernel=kernel.alias)
+        self._session.messages.tell(Message(message, "info"))
 
     def close(self) -> None:
         """Open no further file."""
@@ -154,6 +163,15 @@ class BareFiles:
                 self._done(path, lambda: take(kernel, file))
 
         self._read(path, text, guessed)
+
+    def _keep(self, kernel: Kernel, file: GuessedFile) -> None:
+        """Remember the guess, so that it can be checked later, too."""
+        self._session.guesses.keep(kernel, lambda: self._ask(file, partial(self._correct, file.path)))
+
+    def _correct(self, path: Path, text: str, described: str) -> None:
+        """Take the text of the form: the file does not have it yet."""
+        self._allow(path, text, described)
+        self._done(path, lambda: self._session.choice.add_kernel(kernels.parse(described, path), on_file=text))
 
     def _say_guessed(self, kernel: Kernel, file: GuessedFile, corrected: Callable[[str, str], None]) -> None:
         """Offer the form for a guess that was taken at once."""

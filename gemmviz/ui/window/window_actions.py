@@ -199,6 +199,7 @@ def _view_actions(window: Acting) -> list[Action]:
         Action(
             "break", "Source", tr("What if…? Remove or change a part…"), ("Ctrl+B",), on("source", side.break_box.open)
         ),
+        Action("check_guess", "Source", tr("Check the guess of the launch…"), ("Ctrl+G",), window.files.bare.check),
         Action("find", "Source", tr("Find in the source"), ("Ctrl+F",), on("source", side.find_bar.open)),
         Action("findings", "Source", tr("To the findings"), ("Ctrl+4",), on("findings", side.findings.take_focus)),
         Action("next_chart", _GO_TO, tr("Next chart"), ("G",), window.next_chart),
