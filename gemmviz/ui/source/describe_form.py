@@ -39,6 +39,7 @@ from gemmviz.ui.discard import forget_style
 from gemmviz.ui.look.fonts import mono_style
 from gemmviz.ui.look.style import scaled, style_sheet
 from gemmviz.ui.look.theme import DARK, LIGHT, Theme
+from gemmviz.ui.source.describe_outcome import outcome
 from gemmviz.ui.source.describe_trial import Trial
 from gemmviz.ui.source.described_text import DescribedText
 
@@ -338,20 +339,7 @@ class DescribeForm(QDialog):
             if may_run
             else tr("Compiles this file and runs it on this machine, now and later, without asking again")
         )
-        if self._trial is not None:
-            text, colour = tr("Recording small problems …"), theme.muted
-        elif made.settled:
-            text, colour = ("✓ " if made.right else "✗ ") + made.settled, theme.good if made.right else theme.bad
-        else:
-            text, colour = tr("Not tried yet with these values."), theme.muted
-        if not may_run:
-            text, colour = (
-                tr(
-                    "This file has not run: it does not come with gemmviz. “Run it” compiles it and runs small "
-                    "problems on this machine. Read it first."
-                ),
-                theme.warn,
-            )
+        text, colour = outcome(made, self._trial is not None, may_run, theme)
         self.outcome.setText(text)
         self.outcome.setStyleSheet(f"color: {colour};")
 
