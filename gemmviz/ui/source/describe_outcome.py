@@ -1,0 +1,34 @@
+"""What the form for a kernel without front matter says about its guess: whether it was tried, and how that ended."""
+
+from gemmviz.catalogue.guessing.guessed_matter import Guess
+from gemmviz.language import tr
+from gemmviz.ui.look.theme import Theme
+
+
+def outcome(guess: Guess, trying: bool, may_run: bool, theme: Theme) -> tuple[str, str]:
+    """Return a sentence about a guess, and its colour.
+
+    Parameters
+    ----------
+    guess
+        The guess with the present values of the form.
+    trying
+        Whether small problems are being recorded.
+    may_run
+        Whether the file may run.
+    theme
+        The colours of the window.
+    """
+    if not may_run:
+        return (
+            tr(
+                "This file has not run: it does not come with gemmviz. “Run it” compiles it and runs small "
+                "problems on this machine. Read it first."
+            ),
+            theme.warn,
+        )
+    if trying:
+        return tr("Recording small problems …"), theme.muted
+    if guess.settled:
+        return ("✓ " if guess.right else "✗ ") + guess.settled, theme.good if guess.right else theme.bad
+    return tr("Not tried yet with these values."), theme.muted
