@@ -17,6 +17,7 @@ from gemmviz.language.particles import as_pattern
 _LONGEST = 20_000
 _FEWEST_LETTERS = 4  # of a template with names: “{one} of {all}” fits too much
 _LETTER = re.compile(r"[^\W\d_]")
+_SYLLABLE = re.compile("[가-힣]")  # a Korean letter is a syllable: it counts twice
 
 
 @dataclass(frozen=True)
@@ -48,7 +49,7 @@ class Template:
 
     @property
     def weight(self) -> int:
-        """The number of its letters outside of names; 0 if they are too few to recognise it."""
+        """The number of its letters outside of names, Korean ones twice; 0 if they are too few to recognise it."""
         return _parsed(self.text).weight
 
 
@@ -96,7 +97,7 @@ def _parsed(template: str) -> _Parsed:
             names = (*names, field)
     pieces.append((names, literal))
     texts = [piece for _, piece in pieces]
-    letters = sum(len(_LETTER.findall(piece)) for piece in texts)
+    letters = sum(len(_LETTER.findall(piece)) + len(_SYLLABLE.findall(piece)) for piece in texts)
     return _Parsed(
         tuple(piece for piece in texts if as_pattern(piece) == re.escape(piece)),
         [(names, re.compile(as_pattern(piece))) for names, piece in pieces],
