@@ -9,7 +9,7 @@ from gemmviz.ui.inspect.panel import OneLine
 
 
 class MineBox(QFrame):
-    """Two lines: how the thread finds its row and its column. It is hidden where no thread stores the element."""
+    """Two lines: how the thread finds its row and its column. It is hidden where the source has no such formula."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -36,7 +36,7 @@ class MineBox(QFrame):
             (self.row, self.column), (tr("row"), tr("column")), found, (row, column), strict=True
         ):
             line.say(_written(name, formula, place))
-        self.show()
+        self.setVisible(any(formula is not None for formula in found))
 
     def forget(self) -> None:
         """Let go of the recording."""
