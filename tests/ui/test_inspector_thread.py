@@ -44,6 +44,23 @@ def test_the_thread_tab_shows_operands_and_sums(inspector):
     assert "C[3, 3]: 4 of 4 products" in inspector.by_thread.text.text()
 
 
+def test_a_box_has_the_formulas_of_the_chosen_element_with_the_threads_values(inspector):
+    session, box = inspector.session, inspector.by_thread.mine
+    inspector.show_panel("thread")
+    assert box.isHidden()
+    session.cursor.show(playable("gputiled", 8, TS=4))
+    for row, column in ((2, 1), (5, 6)):
+        y, x = row // 4, column // 4
+        session.cursor.pick((2, row * 8 + column), 2 * y + x)
+        assert box.isVisible() and box.title.text() == "Which element is mine?"
+        assert box.row.text() == f"row = blockIdx.y × TS + threadIdx.y = {y} × 4 + {row % 4} = {row}"
+        assert box.column.text() == f"col = blockIdx.x × TS + threadIdx.x = {x} × 4 + {column % 4} = {column}"
+    for other in (playable("hostmult0", 4), playable("matmul_tc_2d_warp_tiling", 32, WM=2, WN=2)):
+        session.cursor.show(other)
+        session.cursor.seek(session.cursor.steps - 1)
+        assert box.isHidden()
+
+
 def test_fragments_show_the_elements_of_each_lane_and_the_reuse_of_loads(inspector):
     session = inspector.session
     inspector.show_panel("thread")

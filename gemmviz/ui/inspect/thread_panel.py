@@ -15,6 +15,7 @@ from gemmviz.trace.recording.names import cell_name
 from gemmviz.trace.recording.recording import WARP
 from gemmviz.ui.inspect.fragment_view import FragmentView
 from gemmviz.ui.inspect.inspector_text import block_text, fragment_text, operand_text, sum_text, uses_text
+from gemmviz.ui.inspect.mine_box import MineBox
 from gemmviz.ui.inspect.panel import InspectPanel, OneLine
 from gemmviz.ui.inspect.thread_view import ThreadView
 from gemmviz.ui.inspect.waterfall import Waterfall
@@ -69,6 +70,8 @@ class ThreadPanel(InspectPanel):
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(1)
         column.addLayout(row)
+        self.mine = MineBox()
+        column.addWidget(self.mine)
         column.addLayout(middle, 2)
         self.growth = Waterfall()
         self.growth.hide()
@@ -88,6 +91,7 @@ class ThreadPanel(InspectPanel):
     def forget(self) -> None:
         """Let go of the recording that was shown."""
         self._known = self._writes = None
+        self.mine.forget()
         self.product.forget()
         self.growth.forget()
         self.warp.forget()
@@ -136,13 +140,16 @@ class ThreadPanel(InspectPanel):
         self.warp.show_fragments(playable, held, looked.lane, theme, self.scrolled.viewport().height())
         self._name(playable, held)
         self.growth.setVisible(not known.by_warp)
-        self.growth.show_sum(playable, state, self._element(playable, known), theme)
+        element = self._element(playable, known)
+        self.mine.show_element(playable, *_pairs(known)[element])
+        self.growth.show_sum(playable, state, element, theme)
         lines = [self._of_fragments(playable, state, held)] if known.by_warp else [self._of_operands(playable, state)]
         lines.append(self._sums(playable, state, on_gpu))
         self.text.setText("\n".join(lines))
         self.scrolled.setAccessibleDescription(f"{self.head.text()}. {self.text.text()}")
 
     def _show_nothing(self, why: str) -> None:
+        self.mine.forget()
         self.head.say("")
         self.text.setText(why)
         self.warp.hide()

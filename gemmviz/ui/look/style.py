@@ -110,6 +110,8 @@ def style_sheet(theme: Theme, scale: float = 1.0) -> str:
     QMenuBar::item:selected, QMenu::item:selected {{ background: {t.accent}; color: {t.background}; }}
     QMenu::item:disabled {{ color: {t.muted}; }}
     QToolTip {{ background: {t.raised}; color: {t.text}; border: 1px solid {t.border}; }}
+    QFrame#mine {{ border: 1px solid {t.border}; border-radius: 4px; }}
+    QFrame#mine QLabel {{ border: 0; }}
     QFrame#question {{ background: {t.background}; color: {t.text}; }}
     QFrame#question QLabel#title {{ font-size: {TYPE_PT * 1.5 * scale:.2f}pt; font-weight: bold; }}
     QFrame#message {{ border-radius: 4px; border: 1px solid {t.border}; background: {t.raised}; }}
