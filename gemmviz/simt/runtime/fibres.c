@@ -244,6 +244,7 @@ static gv_fibre *to_run(uint32_t thread)
     gv_cluster.thread_index = f->index;
     f->state = GV_READY;
     if (!f->started) start(f);
+    else gv_context_expect(&f[thread + 1 < gv_cluster.threads].context);
     return f;
 }
 
