@@ -79,6 +79,9 @@ static inline void keep_values(uint64_t row, const gv_watched *a, uintptr_t at, 
     const char *from = (const char *)at + a->itemsize;
     if (a->number == GV_NUMBER_FLOAT && further == 3) { // 16 bytes
         memcpy(to, from, 12);
+    } else if (a->itemsize == 2 && further == 1) {
+        *to = 0;
+        memcpy(to, from, 2);
     } else if (a->itemsize == 2 && further == 7) {
         memcpy(to, from, 12);
         to[3] = 0;
