@@ -77,7 +77,16 @@ static inline void keep_values(uint64_t row, const gv_watched *a, uintptr_t at, 
     if (!further) return;
     uint32_t *to = r->more + more;
     const char *from = (const char *)at + a->itemsize;
-    if (a->number == GV_NUMBER_FLOAT) {
+    if (a->number == GV_NUMBER_FLOAT && further == 3) { // 16 bytes
+        memcpy(to, from, 12);
+    } else if (a->itemsize == 2 && further == 1) {
+        *to = 0;
+        memcpy(to, from, 2);
+    } else if (a->itemsize == 2 && further == 7) {
+        memcpy(to, from, 12);
+        to[3] = 0;
+        memcpy(&to[3], from + 12, 2);
+    } else if (a->number == GV_NUMBER_FLOAT) {
         for (uint32_t i = 0; i < further; i++) memcpy(&to[i], from + 4 * i, 4);
     } else if (a->itemsize <= 2) {
         uint32_t bytes = further * (uint32_t)a->itemsize, last = bytes / 4;
@@ -166,7 +175,7 @@ static inline last_access *last_of(uintptr_t pc)
     return &recent[(uint32_t)(pc ^ pc >> 10) & (sizeof recent / sizeof *recent - 1)];
 }
 
-static void access_anew(uintptr_t at, uint32_t bytes, int how, uintptr_t pc);
+static __attribute__((noinline)) void access_anew(uintptr_t at, uint32_t bytes, int how, uintptr_t pc);
 
 void gv_access(void *address, uint32_t bytes, int how, uintptr_t pc)
 {
@@ -197,7 +206,7 @@ void gv_access(void *address, uint32_t bytes, int how, uintptr_t pc)
 }
 
 // The same for an access unlike the last one of its instruction.
-static void access_anew(uintptr_t at, uint32_t bytes, int how, uintptr_t pc)
+static __attribute__((noinline)) void access_anew(uintptr_t at, uint32_t bytes, int how, uintptr_t pc)
 {
     int write = how & GV_WRITE;
     gv_run *r = gv_now.run;
@@ -218,7 +227,11 @@ static void access_anew(uintptr_t at, uint32_t bytes, int how, uintptr_t pc)
     if (r->count >= gv_now.rows_room || r->more_count + words > gv_now.more_room) gv_next_pages(words);
     uint64_t row = r->count++, more = r->more_count;
     r->more_count += words;
-    if (r->count_only) return;
+    if (r->count_only) {
+        l->pc = pc; // the array is known the next time
+        l->array = (uint8_t)i;
+        return;
+    }
     uint16_t site = l->pc == pc ? l->site : site_at(pc);
     int plain = !a->owned && a->shift != GV_NO_SHIFT && a->bytes >= bytes;
     *l = (last_access){pc, a->start, a->bytes - bytes, bytes, further, words, site, (uint8_t)i, (uint8_t)a->shift,

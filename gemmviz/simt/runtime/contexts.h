@@ -20,3 +20,13 @@ void gv_context_begin(gv_context *c, char *stack, size_t bytes, void (*body)(voi
 
 // Keeps the place of the running fibre in `from`, and continues at `to`.
 void gv_context_switch(gv_context *from, gv_context *to);
+
+// A fibre will probably continue soon: asks for its stack, which is seldom in the nearest cache.
+static inline void gv_context_expect(const gv_context *c)
+{
+#if defined(__x86_64__)
+    for (int i = 0; i < 8; i++) __builtin_prefetch((const char *)c->stack + 64 * i);
+#else
+    (void)c;
+#endif
+}

@@ -13,6 +13,12 @@ enum { STAGGERS = 64, STAGGER_BYTES = 5 * 64, GUARD_PAGE_BYTES = 4096 };
 
 gv_together gv_cluster;
 
+// The stacks of a run that only counted: often the recorded run with the same threads comes next.
+static struct {
+    char *at;
+    uint64_t bytes, each;
+} kept_stacks;
+
 uint3 gv_thread_index(void) { return gv_cluster.thread_index; }
 uint3 gv_block_index(void) { return gv_cluster.block_index; }
 uint3 gv_block_shape(void)
@@ -244,6 +250,7 @@ static gv_fibre *to_run(uint32_t thread)
     gv_cluster.thread_index = f->index;
     f->state = GV_READY;
     if (!f->started) start(f);
+    else gv_context_expect(&f[thread + 1 < gv_cluster.threads].context);
     return f;
 }
 
@@ -251,6 +258,23 @@ uint32_t gv_resume(uint32_t thread)
 {
     gv_context_switch(&gv_cluster.scheduler, &to_run(thread)->context);
     return gv_now.thread;
+}
+
+// Returns the stacks of all threads; MAP_FAILED without memory.
+static char *stacks(uint64_t bytes, uint64_t each)
+{
+    if (kept_stacks.bytes == bytes && kept_stacks.each == each) {
+        kept_stacks.bytes = 0;
+        return kept_stacks.at;
+    }
+    if (kept_stacks.bytes) munmap(kept_stacks.at, kept_stacks.bytes);
+    kept_stacks.bytes = 0;
+    int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE;
+    char *at = mmap(NULL, bytes, PROT_READ | PROT_WRITE, flags, -1, 0);
+    // The lowest page of every stack is a guard page, so that an overflow is a fault and changes no other stack.
+    for (uint64_t stack = 0; at != MAP_FAILED && stack < bytes; stack += each)
+        mprotect(at + stack, GUARD_PAGE_BYTES, PROT_NONE);
+    return at;
 }
 
 int gv_fibres_begin(void (*body)(void))
@@ -263,13 +287,9 @@ int gv_fibres_begin(void (*body)(void))
     uint32_t all = gv_cluster.blocks * gv_cluster.threads;
     gv_cluster.fibres = calloc(all, sizeof *gv_cluster.fibres);
     gv_now.stacks_bytes = (uint64_t)all * r->stack_bytes;
-    int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE;
-    gv_cluster.stacks = mmap(NULL, gv_now.stacks_bytes, PROT_READ | PROT_WRITE, flags, -1, 0);
+    gv_cluster.stacks = stacks(gv_now.stacks_bytes, r->stack_bytes);
     if (!gv_cluster.fibres || gv_cluster.stacks == MAP_FAILED) return 0;
     gv_now.stacks = (uintptr_t)gv_cluster.stacks;
-    // The lowest page of every stack is a guard page, so that an overflow is a fault and changes no other stack.
-    for (uint32_t t = 0; t < all; t++)
-        mprotect(gv_cluster.stacks + (size_t)t * r->stack_bytes, GUARD_PAGE_BYTES, PROT_NONE);
     const uint32_t *b = r->block;
     for (uint32_t i = 0; i < all; i++) {
         uint32_t t = i % gv_cluster.threads;
@@ -280,6 +300,12 @@ int gv_fibres_begin(void (*body)(void))
 
 void gv_fibres_end(void)
 {
-    munmap(gv_cluster.stacks, gv_now.stacks_bytes);
+    if (gv_now.run->count_only) {
+        kept_stacks.at = gv_cluster.stacks;
+        kept_stacks.bytes = gv_now.stacks_bytes;
+        kept_stacks.each = gv_now.run->stack_bytes;
+    } else {
+        munmap(gv_cluster.stacks, gv_now.stacks_bytes);
+    }
     free(gv_cluster.fibres);
 }

@@ -34,16 +34,23 @@ static void volatile_access(void *p, uint32_t bytes, int how, uintptr_t pc)
     else gv_flag_read((uintptr_t)p, pc);
 }
 
+// Local variables are accessed more often than arrays: most of them need nothing but this test.
+static inline __attribute__((always_inline)) void access(void *p, uint32_t bytes, int how, uintptr_t pc)
+{
+    if (gv_on_stack((uintptr_t)p) && !gv_now.catch_up) gv_now.run->last_pc = pc;
+    else gv_access(p, bytes, how, pc);
+}
+
 // Clang's unaligned accesses may have any address: a compiler for GPUs would split such an access.
 #define CALLBACKS(n) \
-    void __tsan_read##n(void *p) { gv_access(p, n, 0, GV_PC); } \
-    void __tsan_write##n(void *p) { gv_access(p, n, GV_WRITE, GV_PC); } \
+    void __tsan_read##n(void *p) { access(p, n, 0, GV_PC); } \
+    void __tsan_write##n(void *p) { access(p, n, GV_WRITE, GV_PC); } \
     void __tsan_volatile_read##n(void *p) { volatile_access(p, n, 0, GV_PC); } \
     void __tsan_volatile_write##n(void *p) { volatile_access(p, n, GV_WRITE, GV_PC); } \
     void __tsan_unaligned_volatile_read##n(void *p) { volatile_access(p, n, GV_ANY_ALIGNMENT, GV_PC); } \
     void __tsan_unaligned_volatile_write##n(void *p) { volatile_access(p, n, GV_WRITE | GV_ANY_ALIGNMENT, GV_PC); } \
-    void __tsan_unaligned_read##n(void *p) { gv_access(p, n, GV_ANY_ALIGNMENT, GV_PC); } \
-    void __tsan_unaligned_write##n(void *p) { gv_access(p, n, GV_WRITE | GV_ANY_ALIGNMENT, GV_PC); }
+    void __tsan_unaligned_read##n(void *p) { access(p, n, GV_ANY_ALIGNMENT, GV_PC); } \
+    void __tsan_unaligned_write##n(void *p) { access(p, n, GV_WRITE | GV_ANY_ALIGNMENT, GV_PC); }
 CALLBACKS(1)
 CALLBACKS(2)
 CALLBACKS(4)
@@ -64,6 +71,10 @@ void __tsan_func_exit(void) { gv_catch_up(); }
 // bytes, but 8 aligned bytes are a structure, which an optimising compiler copies at once.
 static void range(const void *p, size_t n, int write, uintptr_t pc)
 {
+    if (gv_on_stack((uintptr_t)p) && !gv_now.catch_up) {
+        gv_now.run->last_pc = pc;
+        return;
+    }
     size_t each = n == 8 && (uintptr_t)p % 8 == 0 ? 8 : 4;
     for (size_t i = 0; i < n; i += each)
         gv_access((char *)p + i, (uint32_t)(n - i < each ? n - i : each), write | GV_ANY_ALIGNMENT, pc);

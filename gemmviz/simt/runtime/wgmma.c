@@ -173,6 +173,11 @@ static void multiply(void *posted[GV_WARPGROUP])
 {
     static double a[ROWS * DEPTHS], b[DEPTHS * COLUMNS], sum[ROWS * COLUMNS];
     const gv_wgmma_product *first = ((const product *)posted[0])->of;
+    if (gv_now.run->count_only) { // A and B are zeros, and so are the products
+        for (uint32_t t = 0; !first->add && t < GV_WARPGROUP; t++)
+            memset(((const product *)posted[t])->d->value.bits, 0, ((const product *)posted[t])->d->count * 4);
+        return;
+    }
     uint32_t depth = DEPTH_BYTES / itemsize(first->type_a), n = first->n;
     for (uint32_t t = 0; first->registers && t < GV_WARPGROUP; t++) from_registers(posted[t], t, a, depth);
     if (!first->registers) from_shared(a, depth, 1, first->a, first->a_across, ROWS, depth, first->type_a);

@@ -29,6 +29,10 @@ typedef struct {
     const gv_fragment *of;
     uint8_t row[GV_WARP][GV_MOST_ELEMENTS], column[GV_WARP][GV_MOST_ELEMENTS];
     gv_places in_tile; // row by row
+    // Of each lane: the bytes from the beginning of a tile in memory to each of its elements, for the layout of its
+    // last load (`leading` 0: none).
+    uint32_t leading[GV_WARP], at[GV_WARP][GV_MOST_ELEMENTS];
+    uint8_t by_columns[GV_WARP];
 } places;
 
 // The number of elements that are adjacent in the tile, for each lane and from each multiple of it on.
@@ -62,11 +66,12 @@ static void work_out(places *p, const gv_fragment *f)
             p->in_tile.at[lane][i] = (uint16_t)(row * f->columns + column);
         }
     p->in_tile.run = adjacent(&p->in_tile);
+    memset(p->leading, 0, sizeof p->leading);
 }
 
 // The address of a fragment identifies it: each is a constant of the kernel's program. Two fragments with the same
 // place in the table are worked out again each time.
-static const places *places_of(const gv_fragment *f)
+static places *places_of(const gv_fragment *f)
 {
     static places known[MOST_FRAGMENTS];
     uint32_t at = (uint32_t)((uintptr_t)f / sizeof *f) % MOST_FRAGMENTS;
@@ -132,6 +137,20 @@ static void touch_elements(
     }
 }
 
+// Returns the places of the lane's elements in memory, in bytes. Most loads of a fragment have one layout.
+static const uint32_t *in_memory(places *p, uint32_t lane, uint32_t leading, int by_columns)
+{
+    if (p->leading[lane] == leading && p->by_columns[lane] == by_columns && leading) return p->at[lane];
+    uint32_t size = gv_itemsize(p->of->type);
+    p->leading[lane] = leading;
+    p->by_columns[lane] = (uint8_t)by_columns;
+    for (uint32_t i = 0; i < p->of->count; i++) {
+        uint32_t row = p->row[lane][i], column = p->column[lane][i];
+        p->at[lane][i] = (by_columns ? column * leading + row : row * leading + column) * size;
+    }
+    return p->at[lane];
+}
+
 void gv_wmma_load(void *x, const void *from, uint32_t leading, int by_columns, const gv_fragment *f)
 {
     uint32_t size = gv_itemsize(f->type);
@@ -139,13 +158,15 @@ void gv_wmma_load(void *x, const void *from, uint32_t leading, int by_columns, c
     if (size == 2 && !f->accumulates) read_operand(from, leading, by_columns, f, GV_PC);
     else touch_elements((char *)from, NULL, leading, by_columns, f, GV_PC);
     if (!f->accumulates && history[gv_thread_slot()].loads < 2) history[gv_thread_slot()].loads++;
-    const places *at = places_of(f);
-    uint32_t lane = gv_lane_now();
-    for (uint32_t i = 0; i < f->count; i++) {
-        uint32_t row = at->row[lane][i], column = at->column[lane][i];
-        copy((char *)x + i * size,
-            (const char *)from + (by_columns ? column * leading + row : row * leading + column) * size, size);
-    }
+    places *p = places_of(f);
+    const uint32_t *at = in_memory(p, gv_lane_now(), leading, by_columns);
+    uint32_t width = by_columns ? 1 : p->in_tile.run;
+    if (size == 2 && width == 2)
+        for (uint32_t i = 0; i < f->count; i += 2) memcpy((char *)x + 2 * i, (const char *)from + at[i], 4);
+    else if (size == 2)
+        for (uint32_t i = 0; i < f->count; i++) memcpy((char *)x + 2 * i, (const char *)from + at[i], 2);
+    else
+        for (uint32_t i = 0; i < f->count; i++) copy((char *)x + i * size, (const char *)from + at[i], size);
 }
 
 void gv_wmma_store(void *to, const void *x, uint32_t leading, int by_columns, const gv_fragment *f)
