@@ -145,6 +145,7 @@ async def _serve(
                 await asyncio.Event().wait()
             else:
                 await asyncio.gather(*(nanny.finished() for nanny in nannies))
+                print(tr("The workers have ended: the connection to {address} was lost.", address=at), flush=True)
         finally:
             watch.cancel()
             for child in children:
