@@ -78,7 +78,9 @@ def _worker(args: argparse.Namespace) -> int:
     from gemmviz.cluster import connection, serving  # late: --help needs no cluster
 
     tls = cluster_options.tls(args)
+    connection.need_dask()
     address = connection.address(args.address, tls)
+    connection.wait_for_scheduler(address, tls)
     serving.serve(str(address), tls, serving.workers(_count(args)))
     return 0
 

@@ -4,6 +4,7 @@ import ipaddress
 import logging
 import socket
 import ssl
+import time
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -21,6 +22,12 @@ PORT = 8786
 _CONNECT_S = 10.0
 # A scheduler sends its first bytes at once, and an alert about a certificate, too.
 _ANSWER_S = 5.0
+# A worker may be started earlier than its scheduler.
+_PATIENCE_S, _AGAIN_S = 120.0, 1.0
+
+
+class _NoAnswer(Unavailable):
+    """Nothing answers at an address, so far."""
 
 
 @dataclass(frozen=True)
@@ -169,6 +176,33 @@ def connected(text: str, tls: Tls | None) -> Iterator[Any]:
             client.close(timeout=2)
 
 
+def wait_for_scheduler(at: Address, tls: Tls | None) -> None:
+    """Return as soon as a scheduler answers that takes the certificate of this side.
+
+    Parameters
+    ----------
+    at, tls
+        From `address`, and as for it.
+
+    Raises
+    ------
+    Unavailable
+        When one side refuses the other's certificate, or when nothing has answered for two minutes.
+    """
+    end, said = time.monotonic() + _PATIENCE_S, ""
+    while True:
+        try:
+            _try(at, tls if at.scheme == "tls" else None)
+            return
+        except _NoAnswer as error:
+            if time.monotonic() > end:
+                raise
+            if str(error) != said:
+                said = str(error)
+                print(tr("{why}; waiting for it", why=said), flush=True)
+            time.sleep(_AGAIN_S)
+
+
 def _try(at: Address, tls: Tls | None) -> None:
     """Open a connection and read the first byte: this shows which side refuses the other."""
     try:
@@ -190,7 +224,7 @@ def _try(at: Address, tls: Tls | None) -> None:
             text = tr("{address} does not speak TLS ({why})", address=str(at), why=reason)
         raise Unavailable(text) from None
     except TimeoutError:
-        raise Unavailable(tr("{address} does not answer", address=str(at))) from None
+        raise _NoAnswer(tr("{address} does not answer", address=str(at))) from None
     except OSError as error:
         why = error.strerror or error
-        raise Unavailable(tr("there is no scheduler at {address}: {why}", address=str(at), why=why)) from None
+        raise _NoAnswer(tr("there is no scheduler at {address}: {why}", address=str(at), why=why)) from None

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from gemmviz.backends.driver import driver
+from gemmviz.catalogue.errors import Unavailable
 from gemmviz.cluster.connection import need_dask, require_tls, security
 from gemmviz.cluster.course import GPU
 from gemmviz.cluster.tls import Tls
@@ -89,19 +90,29 @@ def serve(
     Raises
     ------
     Unavailable
-        When Dask is not installed.
+        When Dask is not installed, a certificate cannot be used, or the address is taken or cannot be reached.
     ConstraintError
         When TLS is missing.
-    OSError
-        When the address is taken, or cannot be reached.
     """
     need_dask()
     if isinstance(scheduler, Place):
         require_tls(scheduler.host, tls)
+    if tls is not None:
+        tls.context()  # a file that is missing or damaged becomes a sentence
     import dask  # late: it is installed on demand
 
     with dask.config.set(_SETTINGS), suppress(KeyboardInterrupt, asyncio.CancelledError):
-        asyncio.run(_serve(scheduler, tls, settings, elsewhere))
+        try:
+            asyncio.run(_serve(scheduler, tls, settings, elsewhere))
+        except RuntimeError as error:
+            first: BaseException = error
+            while first.__cause__ is not None:
+                first = first.__cause__
+            why = getattr(first, "strerror", None) or str(first) or type(first).__name__
+            if isinstance(scheduler, Place):
+                place = f"{scheduler.host}:{scheduler.port}"
+                raise Unavailable(tr("the cluster cannot be started at {place}: {why}", place=place, why=why)) from None
+            raise Unavailable(tr("no worker can be started for {place}: {why}", place=scheduler, why=why)) from None
 
 
 async def _serve(
@@ -145,6 +156,7 @@ async def _serve(
                 await asyncio.Event().wait()
             else:
                 await asyncio.gather(*(nanny.finished() for nanny in nannies))
+                print(tr("The workers have ended: the connection to {address} was lost.", address=at), flush=True)
         finally:
             watch.cancel()
             for child in children:

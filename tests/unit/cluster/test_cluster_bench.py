@@ -104,6 +104,8 @@ def test_certificates_of_another_authority_are_refused(address, tls, tmp_path, c
     assert "does not accept this certificate" in capsys.readouterr().err
     assert bench(address, [], tmp_path / "r.json", "hostmult1", "--size", "8")[0] == 2
     assert "needs certificates" in capsys.readouterr().err
+    assert run(["cluster", "worker", address, *other]) == 2
+    assert "is not accepted: " in capsys.readouterr().err
 
 
 def test_a_cancellation_keeps_what_was_measured_and_frees_the_worker(address, tls):

@@ -120,3 +120,9 @@ def test_a_piece_ends_at_its_deadline_and_with_its_course():
         assert event.is_set()
     with work._cancellable(replace(piece, deadline_s=1000.0)) as event:
         assert event.is_set()  # one that the worker gets after the cancellation
+
+
+def test_a_piece_ends_when_nobody_wants_its_result():
+    piece = Piece("2" * 32, 0, software(), b"", SentSources([]), 1000.0)
+    with work._cancellable(piece, lambda: False) as event:
+        assert event.wait(240)

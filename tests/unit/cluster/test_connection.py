@@ -1,5 +1,6 @@
 """Addresses, certificates, and clusters that cannot be used: one sentence each."""
 
+import errno
 import socket
 import subprocess
 import sys
@@ -67,9 +68,31 @@ def test_no_scheduler_is_one_sentence(capsys):
     assert f"there is no scheduler at tcp://127.0.0.1:{port}: Connection refused" in capsys.readouterr().err
 
 
+def test_a_worker_waits_for_its_scheduler_and_then_says_that_there_is_none(monkeypatch, capsys):
+    monkeypatch.setattr(connection, "_PATIENCE_S", 0.2)
+    monkeypatch.setattr(connection, "_AGAIN_S", 0.1)
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        port = server.getsockname()[1]
+    assert run(["cluster", "worker", f"127.0.0.1:{port}"]) == 2
+    found = capsys.readouterr()
+    why = f"there is no scheduler at tcp://127.0.0.1:{port}: Connection refused"
+    assert (found.out, found.err) == (f"{why}; waiting for it\n", f"gemmviz: {why}\n")
+
+
+def test_a_cluster_that_cannot_be_started_is_one_sentence(monkeypatch, capsys):
+    async def fails(*arguments):
+        raise RuntimeError("Scheduler failed to start.") from OSError(errno.EADDRINUSE, "Address already in use")
+
+    monkeypatch.setattr(serving, "_serve", fails)
+    assert run(["cluster", "local", "--port", "9"]) == 2
+    assert capsys.readouterr().err == "gemmviz: the cluster cannot be started at 127.0.0.1:9: Address already in use\n"
+
+
 def test_missing_certificates_are_named(tls):
     with pytest.raises(Unavailable, match=r"cannot be used \(No such file"):
         tls.context()
+    with pytest.raises(Unavailable, match=r"cannot be used \(No such file"):
+        serving.serve(serving.Place("127.0.0.1", 0), tls, [])
 
 
 def test_without_dask_the_line_that_installs_it_is_shown(monkeypatch, capsys):
