@@ -102,8 +102,7 @@ def _noticed(playable: Playable, session: Session) -> Message | None:
     # A note begins with FILE:LINE if the recorder knows the line.
     line = next((int(found[1]) for note in notes if (found := re.match(r"\S+?:(\d+): ", note))), None)
     answers: tuple[Answer, ...] = (show,) if recording.wrong else ()
-    check = session.guesses.check(session.choice.kernel) if recording.wrong else None
-    if check is not None:
+    if recording.wrong and session.guesses.file(session.choice.kernel) is not None:
         notes[0] = f"{notes[0]} {tr('Its launch was guessed and not tried: check the guess first.')}"
-        answers = (Answer(tr("Check the guess…"), check), show)
+        answers = (Answer(tr("Check the guess…"), session.guesses.asked.emit), show)
     return Message("\n".join(notes[:4]), "warning", line, answers) if notes else None

@@ -1,6 +1,7 @@
 """Tries a kernel in a child process: checks that C is right and that the kernel stays within its arrays."""
 
 import itertools
+import re
 import threading
 from collections.abc import Callable
 
@@ -50,11 +51,12 @@ def trier(engine: Engine, cancel: threading.Event, *, random: bool = False) -> C
             if isinstance(reply, Recorded):
                 return _verdict(checked_recording(reply.recording), kernel)
             if isinstance(reply, Failed):
-                if reply.kind == "compile" and (reply.line or 0) > _front_matter_lines(kernel):
-                    raise BuildError(reply.message, reply.line)
+                message, above = _on_file(reply.message, kernel), _front_matter_lines(kernel)
+                if reply.kind == "compile" and (reply.line or 0) > above:
+                    raise BuildError(message, (reply.line or 0) - above)
                 crashed = reply.kind in ("crash", "timeout")
                 misses, refused = reply.defect in _MISSES, reply.kind == "refused"
-                return Verdict.of(reply.message, crashed=crashed, misses=misses, refused=refused)
+                return Verdict.of(message, crashed=crashed, misses=misses, refused=refused)
         return Verdict(tr("the engine ended without an answer"))
 
     return try_one
@@ -68,9 +70,9 @@ def _verdict(recording: Recording, kernel: Kernel) -> Verdict:
         reads = all(one.kind == "out of bounds" and not one.writes for one in faults)
         if not reads or not recording.wrong:
             misses = plain and any(one.kind in _MISSES for one in faults) and not reads
-            return Verdict.of(faults[0].text, only_reads=reads, misses=misses)
+            return Verdict.of(_on_file(faults[0].text, kernel), only_reads=reads, misses=misses)
         found = readings(recording, kernel.column_major) if plain else ()
-        return Verdict.of(faults[0].text, readings=found, ended=plain)
+        return Verdict.of(_on_file(faults[0].text, kernel), readings=found, ended=plain)
     if recording.wrong:
         wrong, every = thousands(recording.wrong), thousands(recording.m * recording.n)
         text = trn(
@@ -83,6 +85,16 @@ def _verdict(recording: Recording, kernel: Kernel) -> Verdict:
         found = readings(recording, kernel.column_major) if plain else ()
         return Verdict.of(text, readings=found, comparable=plain)
     return Verdict()
+
+
+def _on_file(message: str, kernel: Kernel) -> str:
+    """Return a message with the lines of the file on disk: it does not have the front matter above its code yet."""
+    above = _front_matter_lines(kernel)
+
+    def counted(found: re.Match[str]) -> str:
+        return f"{found[1]}{max(int(found[2]) - above, 1)}"
+
+    return re.sub(rf"(\b{re.escape(kernel.path.name)}:)(\d+)", counted, message)
 
 
 def _front_matter_lines(kernel: Kernel) -> int:

@@ -12,7 +12,7 @@ need_qt()
 
 from PySide6.QtCore import QSize, Qt
 from PySide6.QtGui import QColor, QFontMetricsF
-from PySide6.QtWidgets import QToolTip
+from PySide6.QtWidgets import QApplication, QToolTip
 
 from gemmviz import language
 from gemmviz.bench.figures import Figures, Turn
@@ -127,6 +127,30 @@ def test_a_reference_is_hollow_with_its_device_and_a_measured_figure_is_solid(ch
     charts.refresh()
     assert [name for name, _ in chart.bars()] == ["gputiled1"]
     assert "H200" not in chart.legend.text() and chart.tag.text() in ("measured", "")
+
+
+def test_the_name_of_a_reference_is_whole_at_any_width(charts, qtbot):
+    chart, session = charts.ladder, window_of(charts).session
+    rows = [result(rung(session, name), 700.0, n) for name in ("openblas", "hostmult_threads") for n in (256, 512)]
+    origin = "Intel(R) Xeon(R) Platinum 8481C Processor (104 cores)"
+    session.results.set_device("a laptop (2 cores)", None, 2)
+    session.results.set_references([ReferenceResults("", origin, "2026-11-21", Figures(rows), cores=16)])
+    choose(charts, "hostmult1")
+    assert len(chart.bars()) == 2 and not chart.sizes.isHidden()
+    chart.setParent(None)
+    chart.setMinimumSize(1, 1)  # the page, too, makes it narrower than its parts want
+    chart.show()
+    places = set()
+    for width in (475, 485, 500, 900):
+        chart.resize(width, 500)
+        qtbot.waitUntil(lambda width=width: chart.width() == width)
+        QApplication.processEvents()
+        assert chart.tag.isHidden() != chart.legend.isHidden()
+        places.add(chart.tag.isHidden())
+        if not chart.tag.isHidden():
+            assert chart.tag.width() >= chart.tag.sizeHint().width() and chart.tag.geometry().right() < width
+    assert places == {True, False}
+    chart.close()
 
 
 def test_references_with_another_number_of_cores_are_left_out_beside_measurements(charts):

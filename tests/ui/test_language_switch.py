@@ -11,14 +11,14 @@ from dataclasses import replace
 
 import pytest
 from remembering_engine import RememberingEngine, ask_for_the_machine
-from window_driving import need_qt, wait_recorded
+from window_driving import RECORDING_MS, need_qt, wait_recorded
 
 need_qt()
 
 from psygnal import Signal
-from PySide6.QtCore import QCoreApplication, QEvent, Qt, QTimer
+from PySide6.QtCore import QCoreApplication, QEvent, QObject, Qt, QTimer
 from PySide6.QtGui import QTextCursor
-from PySide6.QtWidgets import QApplication, QDialogButtonBox
+from PySide6.QtWidgets import QApplication, QDialogButtonBox, QWidget
 
 from gemmviz import language
 from gemmviz.app import new_session
@@ -417,3 +417,34 @@ def test_the_choices_of_the_page_of_two_versions_stay(windows, qtbot):
     assert new is not page and windows.window.pages.name() == "versions"
     assert (new.before.side, new.after.side, new.extent.value()) == (before, after, 24)
     assert new.measures.isChecked() and not new.changed_only.isChecked()
+
+
+class _Shown(QObject):
+    """Notes every widget that is shown as a window of its own."""
+
+    def __init__(self):
+        super().__init__()
+        self.kinds = []
+
+    def eventFilter(self, watched, event):
+        if event.type() == QEvent.Type.Show and isinstance(watched, QWidget) and watched.isWindow():
+            self.kinds.append(type(watched).__name__)
+        return False
+
+
+def test_no_other_window_is_shown_for_a_moment_and_the_list_stays_folded_in_a_lesson(windows, qtbot):
+    session = windows.session
+    windows.window.resize(1280, 800)
+    session.guide.toggle_lesson()
+    qtbot.waitUntil(lambda: session.tour.stop is not None and not session.tour.waiting, timeout=RECORDING_MS)
+    assert windows.window.rail.folded
+    shown = _Shown()
+    qt().installEventFilter(shown)
+    with qtbot.waitSignal(windows.exchanged):
+        session.preferences.speak("es")
+    QApplication.processEvents()
+    qt().removeEventFilter(shown)
+    assert shown.kinds == ["Window"]
+    assert windows.window.rail.folded and windows.window.tour_bar.sentence.text() == session.tour.stop.say
+    session.guide.leave()
+    assert not windows.window.rail.folded

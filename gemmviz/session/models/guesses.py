@@ -1,7 +1,8 @@
-"""The kernels whose launch was guessed and not tried, and how each guess can be checked."""
+"""The kernels whose launch was guessed and not tried."""
 
-from collections.abc import Callable
 from pathlib import Path
+
+from psygnal import Signal
 
 from gemmviz.catalogue.kernel import Kernel
 
@@ -9,14 +10,17 @@ from gemmviz.catalogue.kernel import Kernel
 class Guesses:
     """Knows which texts have a guessed launch: a wrong C may then be the fault of the guess."""
 
+    asked = Signal()
+    """The guess of the chosen kernel is to be shown and tried."""
+
     def __init__(self) -> None:
-        self._checks: dict[Path, tuple[str, Callable[[], object]]] = {}
+        self._files: dict[Path, tuple[str, object]] = {}
 
-    def keep(self, kernel: Kernel, check: Callable[[], object]) -> None:
-        """Remember that a kernel's launch was guessed; `check` shows the guess and tries it."""
-        self._checks[kernel.path] = kernel.text, check
+    def keep(self, kernel: Kernel, file: object) -> None:
+        """Remember the file from whose guess a kernel was made."""
+        self._files[kernel.path] = kernel.text, file
 
-    def check(self, kernel: Kernel) -> Callable[[], object] | None:
-        """Return the function that checks a kernel's guess; None if the launch in its text is not a guess."""
-        text, check = self._checks.get(kernel.path, ("", None))
-        return check if text == kernel.text else None
+    def file(self, kernel: Kernel) -> object | None:
+        """Return the file of a kernel's guess; None if the launch in the kernel's text is not a guess."""
+        text, file = self._files.get(kernel.path, ("", None))
+        return file if text == kernel.text else None

@@ -222,6 +222,13 @@ class Guide:
         if stop.panel is not None:
             self._inspection.turn_to(stop.panel)
 
+    def sentence(self, stop: OwnStop) -> str:
+        """Return a stop's sentence; where the text of a lesson's kernel was changed, a note in its place."""
+        wanted = self._tour.wanted if self._tour.lesson is not None else None
+        if wanted is None or wanted[0] == self._choice.kernel.name:
+            return stop.say
+        return tr("You have changed the kernel. This lesson is about the unchanged kernel: F6 brings it back.")
+
     def show_own(self, index: int = 0) -> None:
         """Go through the user's own stops, from one of them on."""
         if self._tour.lesson is not None:

@@ -103,6 +103,11 @@ class LadderChart(PaintedChart):
         self.tag.say("")
         if alike:
             self.tag.say(whole.rpartition(", ")[0] if whole else tr("measured"), bool(whole), whole)
+            margins = self.column.contentsMargins()
+            # The name of a CPU is long.
+            if self.controls.sizeHint().width() > self.width() - margins.left() - margins.right():
+                self.tag.say("")
+                alike = False
         self.legend.say([] if alike else origins, "■", "□", brief=True)
 
     def _say_roles(self) -> None:

@@ -13,6 +13,7 @@ from gemmviz.ui.charts.tag import Tag
 from gemmviz.ui.connections import listen
 from gemmviz.ui.look.figure_text import gflops_text, origin_name, short_size, shown_name, times
 from gemmviz.ui.look.theme import THEMES
+from gemmviz.ui.shown import show_inside
 
 _LARGE = 2.4  # times the usual size of type
 _MARGIN = 8
@@ -80,7 +81,7 @@ class ResultCard(QWidget):
         """Show the figure of the chosen kernel, at the size that the charts show or at one that it was measured at."""
         figures = figures_of_chosen(self._session)
         chosen = figures.of("chosen")
-        self.setVisible(chosen is not None and chosen.gflops > 0)
+        show_inside(self, chosen is not None and chosen.gflops > 0)
         if chosen is None or not chosen.gflops:
             return
         theme = THEMES[self._session.preferences.theme]

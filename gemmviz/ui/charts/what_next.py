@@ -9,6 +9,7 @@ from gemmviz.session import Session
 from gemmviz.ui.charts.figures.ladder_figures import ladder_figures
 from gemmviz.ui.charts.figures.outlook import outlook
 from gemmviz.ui.connections import listen
+from gemmviz.ui.shown import show_inside
 
 _INDENT = 8  # of the texts: as the heading
 
@@ -63,7 +64,7 @@ class WhatNext(QWidget):
         """Show the limit of the chosen kernel and the next chapter; call it when the widgets around are shown."""
         chosen = ladder_figures(self._session).of("chosen")
         found = outlook(self._session, chosen) if chosen is not None and chosen.gflops else None
-        self.setVisible(found is not None and bool(found.text or found.chapter))
+        show_inside(self, found is not None and bool(found.text or found.chapter))
         if found is None:
             return
         self._following = found.kernel

@@ -10,6 +10,7 @@ from gemmviz.cluster.piece import Seat
 from gemmviz.language import tr
 from gemmviz.session import Session
 from gemmviz.ui.connections import listen
+from gemmviz.ui.shown import show_inside
 
 # The least and the largest width of the button, in letters.
 _LEAST_LETTERS, _MOST_LETTERS = 16, 34
@@ -76,7 +77,9 @@ class PlaceButton(QToolButton):
         tip = tr("The device that measures, here or on another machine. The picture is recorded here.")
         self.setToolTip(f"{text}\n{tip}")
         idle = not self.session.progress.is_any("bench", "beside")
-        self.setVisible(self._alone or (idle and places.scheduler is not None))  # the strip needs the room for samples
+        show_inside(
+            self, self._alone or (idle and places.scheduler is not None)
+        )  # the strip needs the room for samples
         self.setEnabled(idle)
         if self.menu_of_places.isVisible():
             self._fill()

@@ -78,6 +78,11 @@ class Rail(QWidget):
         elif self._made_room and self.folded:
             self.fold(False)
 
+    def go_on(self, before: "Rail") -> None:
+        """Be folded like the list of the window before; `make_room` then knows what was folded by hand."""
+        self._made_room = before._made_room
+        self.fold(before.folded)
+
     def fold(self, folded: bool) -> None:
         """Fold the list away, or show it again."""
         self.folded = folded

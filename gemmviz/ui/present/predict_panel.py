@@ -28,6 +28,7 @@ from gemmviz.ui.connections import listen
 from gemmviz.ui.known import qt
 from gemmviz.ui.look.fonts import mono_style
 from gemmviz.ui.look.theme import THEMES, Theme, for_presenting
+from gemmviz.ui.shown import show_inside
 
 _ANSWERS = 4
 _KEYS = tuple("1234")
@@ -117,9 +118,7 @@ class PredictPanel(QWidget):
         if predict.on and not self._presented:
             # On the stage it is measured when it is shown: its texts come first.
             self._tell()
-        if not predict.on or self.parentWidget() is not None:
-            # Shown without a parent it would be a window of its own for a moment.
-            self.setVisible(predict.on)
+        show_inside(self, predict.on)
         if self._hidden_meanwhile is not None:
             self._hidden_meanwhile.setVisible(not predict.on)
         self._on_focus(None, QApplication.focusWidget())

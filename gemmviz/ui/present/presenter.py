@@ -208,7 +208,7 @@ class Presenter(QWidget):
         """Return the tile of the step, or nothing, and the sentence below it."""
         stop, playable = self.session.tour.stop, self.session.cursor.playable
         if stop is not None and stop.say:
-            return "", stop.say
+            return "", self.session.guide.sentence(stop)
         if playable is None:
             return "", ""
         step = self.session.cursor.step

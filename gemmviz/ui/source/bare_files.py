@@ -15,6 +15,7 @@ from gemmviz.catalogue.user_file import read_source
 from gemmviz.control.guess_reader import GuessedFile, GuessReader
 from gemmviz.language import tr
 from gemmviz.session import Answer, Message, Session
+from gemmviz.ui.connections import listen
 from gemmviz.ui.window.qt_loop import QtLoop
 
 _SLOW_MS = 300
@@ -38,6 +39,7 @@ class BareFiles:
         self._slow = loop.later(_SLOW_MS, self._say_reading)
         self._slow_name = ""
         self._reading: Message | None = None
+        listen(window, session.guesses.asked, self.check)
 
     @property
     def pending(self) -> bool:
@@ -61,12 +63,11 @@ class BareFiles:
 
         def take(kernel: Kernel, file: GuessedFile) -> None:
             """Say that it was guessed after the kernel is chosen, which takes messages about others away."""
-            self._keep(kernel, file)
+            self._session.guesses.keep(kernel, file)
             if add(kernel):
-                self._say_guessed(kernel, file, corrected)
+                self._say_guessed(kernel, self._session.guesses.asked.emit)
 
-        corrected = partial(self._correct, path)
-        self._open(path, take, corrected, otherwise)
+        self._open(path, take, partial(self._correct, path), otherwise)
 
     def open_version(self, path: Path, take: Callable[[Kernel], None], otherwise: Callable[[], None]) -> None:
         """Hand a file's kernel to `take`; the chosen kernel stays. See `open`."""
@@ -77,7 +78,7 @@ class BareFiles:
 
         def take_guessed(kernel: Kernel, file: GuessedFile) -> None:
             """Say that it was guessed before the next file is asked for."""
-            self._say_guessed(kernel, file, corrected)
+            self._say_guessed(kernel, lambda: self._ask(file, corrected))
             take(kernel)
 
         self._open(path, take_guessed, corrected, otherwise)
@@ -92,7 +93,7 @@ class BareFiles:
         def guessed(file: GuessedFile) -> None:
             if file.kernel is not None:
                 self._allow(file.path, text, file.kernel.text)
-                self._keep(file.kernel, file)
+                self._session.guesses.keep(file.kernel, file)
             take(file.kernel)
 
         self._read(base.path, text, guessed)
@@ -100,9 +101,9 @@ class BareFiles:
     def check(self) -> None:
         """Show the form with the guess of the chosen kernel; for another kernel, a message says that there is none."""
         kernel = self._session.choice.kernel
-        check = self._session.guesses.check(kernel)
-        if check is not None:
-            check()
+        file = self._session.guesses.file(kernel)
+        if isinstance(file, GuessedFile):
+            self._ask(file, partial(self._correct, file.path))
             return
         message = tr("{kernel}: its launch is not a guess; front matter in its text describes it.", kernel=kernel.alias)
         self._session.messages.tell(Message(message, "info"))
@@ -164,23 +165,19 @@ class BareFiles:
 
         self._read(path, text, guessed)
 
-    def _keep(self, kernel: Kernel, file: GuessedFile) -> None:
-        """Remember the guess, so that it can be checked later, too."""
-        self._session.guesses.keep(kernel, lambda: self._ask(file, partial(self._correct, file.path)))
-
     def _correct(self, path: Path, text: str, described: str) -> None:
         """Take the text of the form: the file does not have it yet."""
         self._allow(path, text, described)
         self._done(path, lambda: self._session.choice.add_kernel(kernels.parse(described, path), on_file=text))
 
-    def _say_guessed(self, kernel: Kernel, file: GuessedFile, corrected: Callable[[str, str], None]) -> None:
+    def _say_guessed(self, kernel: Kernel, ask: Callable[[], object]) -> None:
         """Offer the form for a guess that was taken at once."""
         message = tr(
             "{file} has no front matter: its launch was guessed from the source. The guess is shown below the text; "
             "the file stays as it is.",
             file=kernel.path.name,
         )
-        check = Answer(tr("Check the guess…"), lambda: self._ask(file, corrected))
+        check = Answer(tr("Check the guess…"), ask)
         self._session.messages.tell(Message(message, "info", answers=(check,), lasting=True))
 
     def _ask(self, file: GuessedFile, corrected: Callable[[str, str], None]) -> None:

@@ -15,6 +15,7 @@ from gemmviz.trace.recording.names import cell_name
 from gemmviz.ui.charts.tag import Tag
 from gemmviz.ui.connections import listen
 from gemmviz.ui.inspect.inspector_text import request_cost
+from gemmviz.ui.shown import show_inside
 from gemmviz.ui.stage.caption import events, index_text, number
 from gemmviz.ui.turns import InTurn
 
@@ -82,7 +83,7 @@ class NowBox(QWidget):
         shown = playable is not None and line > 0 and not session.predict.on
         # While it plays the box gets higher, but not lower: with each change the source above is drawn anew.
         self.setMinimumHeight(self.height() if session.playback.playing and self.isVisible() else 0)
-        self.setVisible(shown)
+        show_inside(self, shown)
         if playable is None or not shown:
             return
         step, block, warp = session.cursor.step, session.cursor.shown_block, session.cursor.warp

@@ -13,6 +13,7 @@ from gemmviz.ui.connections import listen
 from gemmviz.ui.look.short_label import ShortLabel
 from gemmviz.ui.look.style import TYPE_PT, scaled
 from gemmviz.ui.look.theme import THEMES
+from gemmviz.ui.shown import show_inside
 
 _LARGER = 1.12, 1.04  # of the window's type, in a wide and in a narrow window
 _NARROW_WINDOW = 1600  # pixels, at a scale of type of 1
@@ -85,7 +86,7 @@ class TourBar(QFrame):
         column.addWidget(self.onward, 0, Qt.AlignmentFlag.AlignLeft)
         listen(self, tour.changed, self._show)
         listen(self, tour.moved, self._show)
-        listen(self, session.choice.chosen, self._show_button)
+        listen(self, session.choice.chosen, self._show)
         listen(self, session.cursor.recorded, self._show)
         listen(self, session.preferences.themed, self._on_theme)
         self._on_theme()
@@ -109,9 +110,7 @@ class TourBar(QFrame):
         tour = self.session.tour
         self._set_type()
         self._show_button()
-        if not tour.active or self.parentWidget() is not None:
-            # Shown without a parent it would be a window of its own for a moment.
-            self.setVisible(tour.active)
+        show_inside(self, tour.active)
         if not tour.active:
             return
         count = len(tour.stops)
@@ -141,7 +140,7 @@ class TourBar(QFrame):
             return tr("Recording for the lesson…")
         if stop is None:
             return tr("Press Ctrl+Page Down to go to the first stop.")
-        return stop.say
+        return self.session.guide.sentence(stop)
 
     def _toggle(self) -> None:
         self.session.guide.toggle_lesson()

@@ -60,6 +60,7 @@ class Windows(QObject):
         new.setGeometry(state.geometry)
         new.setWindowState(state.screen_state)
         self._tell_all()
+        new.rail.go_on(old.rail)
         new.source.adopt(old.source)
         new.show()
         window_state.give(new, state)
@@ -79,7 +80,8 @@ class Windows(QObject):
         """Update the new window: its widgets were built for a session at its beginning."""
         session, window = self.session, self.window
         cursor, results = session.cursor, session.results
-        changes = (session.choice.chosen, cursor.recorded, cursor.stepped, cursor.picked, session.playback.changed)
+        shown = (session.choice.chosen, cursor.recorded, cursor.stepped, cursor.picked, session.playback.changed)
+        changes = (*shown, session.tour.changed)
         for signal in changes:
             connections.tell(window, signal)
         for engine in session.progress:

@@ -75,3 +75,18 @@ FLAGGED = """__global__ void gemm_relu(const float *A, const float *B, const flo
 def test_random_numbers_show_whether_negative_elements_are_cut(tmp_path: Path) -> None:
     found = settled_text(tmp_path, FLAGGED)
     assert found.right and found.epilogue == "" and "does not cut negative elements" in found.settled
+
+
+def test_a_fault_of_the_compiler_has_the_line_of_the_file_on_disk(tmp_path: Path) -> None:
+    text = NAIVE.format(kind="float", sum="sum + A[row * K + k] * B[k * N + column]").replace("sum = 0;", "sum = 0")
+    line = next(at for at, one in enumerate(text.split("\n"), 1) if "sum = 0" in one)
+    found = settled_text(tmp_path, text)
+    assert found.settled.startswith(f"it cannot be compiled: mine.cu:{line}: expected ';'")
+
+
+def test_an_access_out_of_bounds_has_the_line_of_the_file_on_disk(tmp_path: Path) -> None:
+    text = NAIVE.format(kind="float", sum="sum + A[row * K + k] * B[k * N + column]")
+    text = text.replace("C[row * N + column] =", "C[row * N + column + 100000000] =")
+    line = next(at for at, one in enumerate(text.split("\n"), 1) if "100000000" in one)
+    found = settled_text(tmp_path, text)
+    assert not found.right and f"mine.cu:{line}" in found.settled, found.settled

@@ -150,6 +150,18 @@ def test_breaking_the_kernel_stays_at_the_stop(session):
     assert tour.active
 
 
+def test_a_sentence_is_not_said_about_a_changed_kernel(session):
+    session.guide.toggle_lesson()
+    stop = session.tour.stop
+    assert session.guide.sentence(stop) == stop.say
+    session.choice.break_it(("no-second-barrier",))
+    session.guide.recording_wanted.emit()
+    assert session.tour.active and "You have changed the kernel" in session.guide.sentence(session.tour.stop)
+    session.choice.revert()
+    session.guide.recording_wanted.emit()
+    assert session.guide.sentence(session.tour.stop) == stop.say
+
+
 def test_the_sentences_follow_the_language(session, english):
     session.guide.toggle_lesson()
     before = session.tour.stop.say
