@@ -23,13 +23,15 @@ _FUNCTION = re.compile(
     r"\((?P<parameters>[^(){};]*)\)(?P<tail>[\s\w]*(?::[^{};]*)?(?:=\s*(?:default|delete)\s*)?)(?P<end>[{;])"
 )
 _ACCESS = re.compile(r"\b(?:public|private|protected)\s*:(?!:)")
-_RETURNED = re.compile(r"\s*return\s+([^;{}]+);\s*")
+_RETURNED = re.compile(r"\s*(?:return\s+([^;{}]+)|([^;{}=]+=[^;{}=]+));\s*")
+_SET = re.compile(r"(\w+)\s*[({]\s*(\w+)\s*[)}]")
+_VALUE = re.compile(r"\s*=\s*[^,;=]+(?=[,;])")
 _TYPES = {*DTYPES, *REAL, *WHOLE}
 
 
 @dataclass(frozen=True)
 class _Access:
-    """A function of a structure that returns an element: its parameters, and the element's text."""
+    """A function of a structure that returns or sets an element: its parameters, and the text of that."""
 
     parameters: tuple[str, ...]
     element: str
@@ -55,7 +57,7 @@ def plain_views(texts: Sequence[str]) -> list[str]:
             if not taken or "*" not in whole or len(whole) > _LONGEST or not (head["type"] or "(" in whole):
                 continue
             kind = _only_type(head["name"], head["type"], found) if head["type"] else ""
-            made = _plain(text[head.end() : end - 1], head["type"] or "", kind)
+            made = _plain(text[head.end() : end - 1], head["name"], head["type"] or "", kind)
             if made is None or (head["type"] and not kind):
                 continue
             members, functions = made
@@ -77,10 +79,14 @@ def _only_type(name: str, parameter: str, texts: Sequence[str]) -> str:
     return known.pop() if len(known) == 1 and all(k in _TYPES or len(k.split()) == 1 for k in kinds) else ""
 
 
-def _plain(body: str, parameter: str, kind: str) -> tuple[str, dict[str, _Access]] | None:
-    """Return the members of a structure without its functions, and the functions that return an element."""
+def _plain(body: str, name: str, parameter: str, kind: str) -> tuple[str, dict[str, _Access]] | None:
+    """Return the members of a structure without its functions, and the functions that return or set an element.
+
+    The members stand in the order in which its constructor takes them.
+    """
     body = _ACCESS.sub(lambda found: ";" + " " * (len(found[0]) - 1), body)
     functions: dict[str, _Access] = {}
+    order: list[str] = []
     parts: list[str] = []
     at = 0
     for function, end in _functions(body):
@@ -93,15 +99,43 @@ def _plain(body: str, parameter: str, kind: str) -> tuple[str, dict[str, _Access
         returned = _RETURNED.fullmatch(inside)
         names = tuple(re.findall(r"(\w+)\s*(?:,|$)", function["parameters"]))
         called = re.sub(r"\s", "", function["name"])
+        if called == name and names:
+            sets = {value: member for member, value in _SET.findall(function["tail"])}
+            order = [sets.get(one, "") for one in names]
         if returned and names and (called == "operator()" or called.isidentifier()):
-            functions[called] = _Access(names, returned[1].strip())
+            functions[called] = _Access(names, (returned[1] or returned[2]).strip())
     members = "".join([*parts, body[at:]])
     members = re.sub(r";(?:\s*;)+", lambda found: ";" + "\n" * found[0].count("\n"), members)
     members = re.sub(r"^\s*;", lambda found: "\n" * found[0].count("\n"), members)
+    members = _VALUE.sub("", members)
     if "(" in members or "{" in members:
         return None
+    members = _in_order(members, order)
     members = re.sub(rf"\b{parameter}\b", kind, members) if parameter and kind else members
+    own = {*re.findall(r"(\w+)\s*[,;]", members)}
+    for called, one in functions.items():
+        # Only members get the name of the matrix in front; other words are macros, constants and functions.
+        element = re.sub(
+            r"(?<![\w.])[A-Za-z_]\w*", lambda word: f"@{word[0]}" if word[0] in own else word[0], one.element
+        )
+        functions[called] = _Access(one.parameters, element)
     return members, functions
+
+
+def _in_order(members: str, order: Sequence[str]) -> str:
+    """Return the members in another order, where it names each of them once."""
+    found: dict[str, str] = {}
+    for statement in filter(str.strip, members.split(";")):
+        first, *others = statement.split(",")
+        head = re.fullmatch(r"\s*((?:[\w:]+\s+|[\w:]+(?=\*))+?)([*\s]*(?:__restrict__\s+)?)(\w+)\s*", first)
+        if head is None:
+            return members
+        found[head[3]] = f"{head[1].strip()} {head[2].strip()}{head[3]};"
+        for other in others:
+            found[other.strip(" *\n\t")] = f"{head[1].strip()} {other.strip()};"
+    if sorted(order) != sorted(found):
+        return members
+    return " ".join(found[name] for name in order) + "\n" * members.count("\n")
 
 
 def _functions(body: str) -> Iterator[tuple[re.Match[str], int]]:
@@ -137,9 +171,9 @@ def _replaced(text: str, call: re.Pattern[str], own: str, access: _Access) -> st
         values = dict(zip(access.parameters, given, strict=True))
 
         def value(word: re.Match[str], values: Mapping[str, str] = values) -> str:
-            return f"({values[word[0]]})" if word[0] in values else f"{own}.{word[0]}"
+            return f"({values[word[0]]})" if word[0] in values else word[0]
 
-        element = re.sub(r"(?<![\w.])[A-Za-z_]\w*", value, access.element)
+        element = re.sub(r"(?<![\w.@])[A-Za-z_]\w*", value, access.element).replace("@", f"{own}.")
         parts += [text[at : found.start()], element, "\n" * text.count("\n", found.start(), end)]
         at = end
     return "".join([*parts, text[at:]])

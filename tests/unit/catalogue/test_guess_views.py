@@ -34,6 +34,30 @@ void run(const float *a, const float *b, float *c, int m, int n, int k)
 """
 NAMED = VIEW.replace("operator()(", "at(").replace("A(row, k) * B(k, col)", "A.at(row, k) * B.at(k, col)")
 NAMED = NAMED.replace("C(row, col) =", "C.at(row, col) =")
+SETTERS = """#define PLACE(r, c, ld) ((r) * (ld) + (c))
+struct Matrix {
+    float *values = nullptr;
+    int rows, cols;
+    int ld;
+    __host__ __device__ Matrix() {}
+    __host__ __device__ Matrix(int rows, int cols, int ld, float *p) : rows(rows), cols(cols), ld(ld), values(p) {}
+    __device__ float get(const int r, const int c) const { return values[PLACE(r, c, ld)]; }
+    __device__ void set(const int r, const int c, const float v) { values[PLACE(r, c, ld)] = v; }
+};
+__global__ void product(const Matrix A, const Matrix B, Matrix C, const float alpha, const float beta)
+{
+    int r = blockIdx.x * blockDim.x + threadIdx.x, c = blockIdx.y * blockDim.y + threadIdx.y;
+    float value = 0;
+    for (int k = 0; k < A.cols; ++k) value += A.get(r, k) * B.get(k, c);
+    C.set(r, c, alpha * value + beta * C.get(r, c));
+}
+void run(int m, int n, int k, float *a, float *b, float *c)
+{
+    const Matrix A(m, k, k, a), B(k, n, n, b);
+    Matrix C(m, n, n, c);
+    product<<<dim3(m / 16, n / 16), dim3(16, 16)>>>(A, B, C, 1, 0);
+}
+"""
 RUNNER = "struct Runner {\n    float *kept;\n    void go(int n) { product<<<n / 8, 8>>>(kept, kept, kept, n); }\n};\n"
 
 
@@ -42,6 +66,12 @@ def test_elements_that_a_function_of_the_structure_returns(text: str) -> None:
     made = guess(text, Path("product.cu"))
     assert made.roles == ("A", "M", "K", "B", "K", "N", "C", "M", "N")
     assert record(launch(guessed_kernel(made), Problem(20, 36, 9))).wrong == 0
+
+
+def test_the_members_stand_as_the_constructor_takes_them() -> None:
+    made = guess(SETTERS, Path("product.cu"))
+    assert made.roles == ("M", "K", "K", "A", "K", "N", "N", "B", "M", "N", "N", "C", "alpha", "beta")
+    assert record(launch(guessed_kernel(made), Problem(32, 48, 9))).wrong == 0
 
 
 def test_a_structure_that_no_kernel_takes_keeps_its_functions() -> None:
