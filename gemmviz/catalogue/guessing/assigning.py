@@ -26,6 +26,7 @@ from gemmviz.language import mark, tr
 _CALLED = mark("{name} is called like {role}")
 _FIRST, _OTHER = mark("{name} is the first matrix that is read"), mark("{name} is the other matrix read")
 _SCALES = re.compile(r"(?i)alpha|beta|scal|^[ab]$")
+_OFFSET = re.compile(r"(?i)(?:row|col|column|[mnk])?_?(?:offset|start|begin)_?(?:row|col|column|[mnk])?")
 _NEUTRAL = {"alpha": "1", "beta": "0"}
 _NAME_WEIGHTS = (6, 3, 1)
 
@@ -45,18 +46,14 @@ def assign(function: Function, indexing: Indexing, tiles: Mapping[str, int] | No
     for name, value in (tiles or {}).items():
         roles.of[name] = str(value)
         roles.why[name] = GuessReason(0.7, tr("{name} is called like the side of a tile", name=name))
-    sizes = {
-        p.name
-        for p in function.parameters
-        if not p.pointer
-        and p.type in WHOLE
-        and p.name
-        and p.name.lower() not in ("alpha", "beta")
-        and p.name not in (tiles or {})
-    }
+    whole = [p.name for p in function.parameters if not p.pointer and p.type in WHOLE and p.name]
+    for name in (one for one in whole if _OFFSET.fullmatch(one)):
+        roles.of[name] = "0"
+        roles.why[name] = GuessReason(0.7, tr("{name} is called like a place in the matrix: 0 is its start", name=name))
+    sizes = {name for name in whole if name.lower() not in ("alpha", "beta") and name not in roles.of}
     votes = geometry(indexing, roles, sizes)
     _sizes(function, roles, votes)
-    given = sizes | (tiles or {}).keys()
+    given = {*sizes, *roles.of}
     reals = [p for p in function.parameters if not p.pointer and p.name and p.name not in given]
     for p in (one for one in function.parameters if is_map(one)):
         _map(p, roles)

@@ -33,7 +33,9 @@ def ways_up(
             called = True
             target = caller.body[at - 2 : at - 1] if caller.body[at - 1 : at] == ("=",) else ()
             for above, targets in ways_up(caller, functions, depth + 1):
-                yield {name: filled(value, above) for name, value in given.items()}, (*targets, *target)
+                # What a caller passes is in its own words: a name in it that is also a parameter here stays.
+                passed = {name: filled(value, above, _DEEPEST - 1) for name, value in given.items()}
+                yield passed, (*targets, *target)
     if not called:
         yield {}, ()
 

@@ -14,6 +14,7 @@ from gemmviz.catalogue.guessing.handed_shapes import with_shapes_of_callers
 from gemmviz.catalogue.guessing.heads import body_at, bounds_of, head_of, parameter_of, template_of
 from gemmviz.catalogue.guessing.launches import HostLaunch, by_pointer, launches, tidy
 from gemmviz.catalogue.guessing.macros import DIRECTIVE, Macro, expand, macros, rounded, small
+from gemmviz.catalogue.guessing.matrix_views import plain_views
 from gemmviz.catalogue.guessing.struct_parameters import Layouts, layouts, with_sizes
 from gemmviz.catalogue.guessing.struct_types import StructType, aliases, bodies, full_type, structs, with_members
 from gemmviz.catalogue.guessing.tokens import (
@@ -124,9 +125,8 @@ def read_source(text: str, around: Surroundings | None = None) -> ParsedSource:
         Further files, for constants, macros and launches.
     """
     around = around or Surroundings()
-    plain = _plain(text)
+    plain, *plain_headers = plain_views([_plain(one) for one in (text, *around.headers)])
     objects, functions, tunable, known = macros(plain)
-    plain_headers = [_plain(header) for header in around.headers]
     declared: dict[str, tuple[str, ...]] = {}
     known_structs: dict[str, StructType] = {}
     helpers: list[Function] = []

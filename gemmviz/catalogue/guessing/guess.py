@@ -233,6 +233,7 @@ def _shapes(read: Sized, dtype: ElementType, is_launched: bool) -> tuple[list[Sh
 def _launched(made: Guess, shape: Shape, read: Sized, named: Roles, maps: dict[str, host_maps.HostMap]) -> Guess:
     """Return a guess with a launch."""
     asked = (condition for one in read.constants for condition in one.requires(named))
+    boxes = _boxes(read.function, read.source, read.roles, shape, maps)
     return replace(
         made,
         params=_used(shape.params, made.entry, shape, read.source),
@@ -241,8 +242,8 @@ def _launched(made: Guess, shape: Shape, read: Sized, named: Roles, maps: dict[s
         shared=shape.shared,
         requires=tuple(dict.fromkeys([*shape.requires, *asked])),
         why={**made.why, **shape.why},
-        tiles=shape.tiles,
-        boxes=_boxes(read.function, read.source, read.roles, shape, maps),
+        tiles=_tiles_of(boxes, made.column_major) | shape.tiles,
+        boxes=boxes,
     )
 
 
@@ -340,6 +341,15 @@ def _boxes(
         )
         if rows and columns:
             found[matrix] = rows, columns, one.swizzle, one.rank
+    return found
+
+
+def _tiles_of(boxes: Mapping[str, tuple[str, str, int, int]], column_major: frozenset[str]) -> dict[str, str]:
+    """Return the side of a box along each size: a kernel that reads boxes takes whole ones."""
+    found: dict[str, str] = {}
+    for matrix, sizes in (("A", "MK"), ("B", "KN")):
+        if matrix in boxes:
+            found |= zip(sizes[::-1] if matrix in column_major else sizes, boxes[matrix][:2], strict=True)
     return found
 
 

@@ -23,6 +23,8 @@ _TYPES: dict[str, ElementType] = {
 _SWIZZLES = {"NONE": 0, "32B": 32, "64B": 64, "128B": 128}
 _ADDRESS, _RANK, _SIZES, _BOX, _STRIDES, _SWIZZLED, _ARGUMENTS = 3, 2, 4, 6, 7, 9, 12
 _MOST = 32
+# Behind a name of the caller that the called function has, too: BLOCK_N, passed as its BLOCK_M.
+_CALLER = "__of_caller"
 # Casts say nothing about a value.
 _EQUALS = re.compile(r"if \( (\w+) == (\d+) \)(?: \{)?$")
 _CASTS = re.compile(
@@ -72,12 +74,21 @@ def find(source: ParsedSource) -> list[HostMap]:
             for given, targets in islice(ways_up(function, source.callers), _MOST):
                 # Constants of the function that launches the kernel have their meaning from there.
                 known = {name: value for name, value in locals_.items() if given or not is_whole(value)}
-                values = known | given
+                values = known | _of_caller(given, known)
                 values |= _settled(arguments[_SWIZZLED], function.body, everywhere | locals_ | given)
                 made = _made(arguments, values, arrays, targets)
                 if made is not None and len(found) < _MOST:
                     found.append(made)
     return found
+
+
+def _of_caller(given: Mapping[str, _Tokens], known: Mapping[str, _Tokens]) -> dict[str, _Tokens]:
+    """Return the arguments of a call, with a mark at the caller's names that mean something else in the function."""
+    own = {*given, *known}
+    return {
+        name: value if value == (name,) else tuple(word + _CALLER if word in own else word for word in value)
+        for name, value in given.items()
+    }
 
 
 def _encodings(body: _Tokens) -> Iterator[list[_Tokens]]:
@@ -150,7 +161,9 @@ def _made(
     names = filled(arguments[_ADDRESS], values)
     kind = next((word for word in arguments[1] if word.startswith(_TYPE)), "")
     return HostMap(
-        tuple(word for word in (*names, *reversed(targets), *filled(arguments[0], values)) if word.isidentifier()),
+        tuple(
+            word for word in _plain((*names, *reversed(targets), *filled(arguments[0], values))) if word.isidentifier()
+        ),
         box[1],
         columns,
         swizzle,
@@ -161,7 +174,7 @@ def _made(
 
 
 def _plain(tokens: _Tokens) -> _Tokens:
-    return tuple(_CASTS.sub("", " ".join(tokens)).split())
+    return tuple(_CASTS.sub("", " ".join(tokens).replace(_CALLER, "")).split())
 
 
 def _chosen(tokens: _Tokens) -> _Tokens:

@@ -19,8 +19,8 @@ DTYPES: dict[str, ElementType] = {
     "__half": "float16",
     "nv_half": "float16",
     "__nv_half": "float16",
-    "int": "int32",
-    "int32_t": "int32",
+    # Unsigned sums and products have the same bits.
+    **dict.fromkeys(("int", "int32_t", "uint", "uint32_t", "u_int32_t"), "int32"),
     "__nv_bfloat16": "bfloat16",
     "nv_bfloat16": "bfloat16",
     **dict.fromkeys(("half2", "__half2", "nv_half2"), "float16"),

@@ -69,9 +69,9 @@ def _size(body: Tokens, given: Mapping[str, Tokens], others: Mapping[str, str]) 
         return ()
     for member in members:
         words = _without_alignment(member)
-        if "(" in words or not words:
-            return ()
         first = words.index("[") if "[" in words else len(words)
+        if "(" in words[:first] or not words:
+            return ()
         bytes_ = _bytes(words[: max(first - 1, 1)], given, others)
         if not bytes_:
             return ()
@@ -85,7 +85,7 @@ def _size(body: Tokens, given: Mapping[str, Tokens], others: Mapping[str, str]) 
 def _without_alignment(member: Tokens) -> Tokens:
     while member and member[0] in (*_ALIGNED, "const", "volatile"):
         member = member[closing(member, 1) + 1 :] if member[0] in _ALIGNED else member[1:]
-    return member
+    return member[: member.index("__attribute__")] if "__attribute__" in member else member
 
 
 def _bytes(kind: Tokens, given: Mapping[str, Tokens], others: Mapping[str, str]) -> int:
