@@ -210,7 +210,7 @@ def test_a_recording_cancelled_leaves_the_window_ready(window, qtbot):
     window.session.choice.choose(problem=Problem.cube(96))  # a small one may be done before the key is
     window.controller.recording.record()
     qtbot.keyClick(window, Qt.Key.Key_Escape)
-    assert "Cancelled" in wait_message(window, qtbot).text
+    assert "cancelled" in wait_message(window, qtbot).text
     window.session.choice.choose(problem=Problem.cube(8))
     window.controller.recording.record()
     wait_recorded(window, qtbot)

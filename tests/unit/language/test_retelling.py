@@ -36,7 +36,10 @@ def test_a_sentence_with_its_values_is_written_in_the_other_language(speak, befo
         speak(before)
         text = tr(one, **values)
         speak(after)
-        assert retold(text, before) == tr(one, **values), one
+        found = retold(text, before)
+        if found != tr(one, **values):  # two texts that are the same in one language may differ in another one
+            speak(before)
+            assert found != text and retold(found, after) == text, one
 
 
 def test_values_that_are_texts_follow_too_and_others_stay(speak):

@@ -10,6 +10,7 @@ from gemmviz.catalogue.errors import ConstraintError, KernelFault
 from gemmviz.catalogue.kernel import load, parse
 from gemmviz.catalogue.launch import Launch, launch
 from gemmviz.catalogue.problem import Problem
+from gemmviz.language.numbers import thousands
 from gemmviz.proving.predicting import of
 from gemmviz.trace.hazards import find
 from gemmviz.trace.recording.record import record
@@ -133,7 +134,7 @@ def test_accesses_to_another_block_are_not_among_the_counted_ones() -> None:
     stores = sum(s.cost.requests for s in prediction.spots if (s.space, s.write) == ("shared", True))
     assert stores == 8 * 3 * 2 * 4
     (others,) = [one for one in prediction.unseen if one.kind == "other blocks"]
-    assert others.bytes == 4 * remote.sum() and f"{others.bytes:,}" in others.words
+    assert others.bytes == 4 * remote.sum() and thousands(others.bytes) in others.words
 
 
 @pytest.mark.skipif(nvrtc_alone.library() is None, reason="NVRTC is not installed (pip install nvidia-cuda-nvrtc)")

@@ -11,6 +11,7 @@ from gemmviz.catalogue.ladder import find, ladder
 from gemmviz.catalogue.launch import launch
 from gemmviz.catalogue.problem import Problem
 from gemmviz.cli import run
+from gemmviz.language.numbers import THIN
 from gemmviz.trace import hazards
 from gemmviz.trace.recording import recording_cost
 from gemmviz.trace.recording.record import record
@@ -67,7 +68,7 @@ def test_the_cost_of_a_launch_that_is_too_large(monkeypatch: pytest.MonkeyPatch)
     expected = recording_cost.expect(launch(find("gputiled", RUNGS), Problem.cube(4096), {"TS": 16}))
     # A thread per element of C; per 16 of K it loads two elements, stores two tiles' worth, and reads 32; then C.
     assert expected.accesses == 4096**2 * (256 * 36 + 1)
-    assert str(expected).startswith("about 155 billion accesses, 3,5")
+    assert str(expected).startswith(f"about 155 billion accesses, 3{THIN}5")
     loop = recording_cost.expect(launch(find("hostmult1", RUNGS), Problem.cube(2048)))
     assert loop.accesses == pytest.approx(2 * 2048**3, rel=0.01)
     assert not loop.exact
