@@ -126,9 +126,8 @@ def test_rows_of_others_cross_once_and_are_read_by_each_tile_of_their_columns(na
         (0, 1, half, 2 * half),
         (1, 0, half, 2 * half),
     ]
-    assert f"{thousands(2 * half)} bytes of A cross" in sentence(
-        found
-    ) and f"{thousands(4 * half)} bytes would" in sentence(found)
+    text = sentence(found)
+    assert f"{thousands(2 * half)} bytes of A cross" in text and f"{thousands(4 * half)} bytes would" in text
 
 
 def test_rows_that_are_read_in_their_owners_memory_cross_for_each_tile_and_are_never_copied() -> None:
@@ -139,6 +138,63 @@ def test_rows_that_are_read_in_their_owners_memory_cross_for_each_tile_and_are_n
     once = found.m * found.k * 2
     text = sentence(found)
     assert f"{thousands(2 * once)} bytes of A cross" in text and f"copies would bring {thousands(once)} bytes" in text
+    panel, (first, second, *_) = known.panels[0], known.launches
+    assert (panel.device, panel.owner) == (second.device, second.owner)
+    for step, crosses in ((first.last, False), (second.first, True), (second.last, True)):
+        assert known.crosses(panel, step) == crosses and not known.held(panel, step)
+
+
+def test_a_kernel_that_copies_rows_itself_reads_each_over_the_link_once_and_multiplies_its_own_copy() -> None:
+    found = at_demo("fused_panels").recording
+    assert found.wrong == 0 and found.sharing is not None
+    half, log = found.m // 2 * found.k, found.accesses
+    (one, other) = links(found)
+    assert (one.device, one.owner, one.once_bytes, one.read_bytes) == (0, 1, 2 * half, 2 * half)
+    assert (other.device, other.owner, other.once_bytes) == (1, 0, 2 * half)
+    elsewhere = is_elsewhere(found, np.arange(len(log)))
+    assert {found.text.splitlines()[s.line - 1].split(" = ")[0].strip() for s in found.sites if s.elsewhere} == {
+        "part[v]"
+    }
+    rows = np.flatnonzero(elsewhere)
+    assert not log.write[rows].any() and (log.array[rows] == A).all()
+    position, element = found.elements(rows)
+    assert (memory_of_a(found, rows[position], element) != gpu_of(found, rows[position])).all()
+    written = np.flatnonzero(log.write & (log.array == A))
+    position, element = found.elements(written)
+    assert (memory_of_a(found, written[position], element) == gpu_of(found, written[position])).all()
+    assert checked_recording(arrived(found).recording).sites == found.sites  # as the window gets them
+    # Played block by block, as the recorder ran them: the first block of a GPU copies, and the second one multiplies.
+    timeline = build(found, "block")
+    known = shared_product(Playable(found, timeline, measure(found, timeline)))
+    assert known is not None and not known.in_panels
+    for panel in known.panels:
+        first, last = panel.crossed
+        assert known.crosses(panel, first) and known.crosses(panel, last) and last < panel.needed
+        assert not known.crosses(panel, panel.needed) and known.held(panel, panel.needed)
+
+
+def test_nothing_crosses_where_each_gpu_holds_all_of_a_or_is_alone() -> None:
+    assert links(of_rung("whole_a")) == [] and "nothing crosses" in sentence(of_rung("whole_a"))
+    alone = record(launch(find("gpumult0", ladder()), Problem.cube(8)), deadline_s=20)
+    assert alone.sharing is None and links(alone) == [] and sentence(alone) == ""
+
+
+def test_some_blocks_only_are_refused_with_what_fits() -> None:
+    job = launch(find("panels", ladder()), Problem(128, 256, 64), SMALL)
+    with pytest.raises(ConstraintError, match="all blocks of all GPUs"):
+        record(job, blocks=(0, 1))
+
+
+def test_a_recording_arrives_with_its_launches_and_damaged_ones_are_refused() -> None:
+    found = plain("row")
+    assert checked_recording(arrived(found).recording).sharing == found.sharing
+    assert found.sharing is not None
+    wrongs: tuple[dict[str, Any], ...] = (
+        {"devices": 1},
+        {"launches": ((0, 2),)},
+        {"launches": ()},
+        {"launches": ((0, 0),) * 3},
+    )
     for wrong in wrongs:
         with pytest.raises(Damaged):
             checked_recording(replace(found, sharing=replace(found.sharing, **wrong)))
