@@ -81,7 +81,7 @@ def _run(args: argparse.Namespace) -> int:
 def _read(path: Path) -> str:
     if path.suffix not in SOURCES:
         raise UnknownKernel(f"{path}: gemmviz describes files that end in {', '.join(SOURCES)}")
-    if not path.is_file():
+    if not path.exists():
         raise UnknownKernel(f"no file {path}")
     text = read_source(path)
     if is_described(text):

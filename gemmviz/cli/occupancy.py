@@ -5,6 +5,7 @@ import json
 import sys
 from collections.abc import Iterator
 from dataclasses import asdict
+from pathlib import Path
 from typing import Any
 
 from rich.markup import escape
@@ -16,6 +17,7 @@ from gemmviz.bench.model.devices import Facts, Limits, limits, published
 from gemmviz.bench.model.occupancy import Use, advice, compiled_use, occupancy
 from gemmviz.catalogue.errors import ConstraintError
 from gemmviz.catalogue.ladder import ladder
+from gemmviz.catalogue.source_files import SOURCES
 from gemmviz.cli import options
 from gemmviz.cli.tables import console
 
@@ -50,6 +52,11 @@ def add(commands: Any, summary: str) -> None:
 def _run(args: argparse.Namespace) -> int:
     device: Facts | None = _DEVICES[args.device].facts() if args.device else None
     if args.threads is None:
+        if Path(args.source).suffix in SOURCES:
+            raise ConstraintError(
+                f"{args.source} is a source file: `gemmviz bench {args.source} --json RUN` on a machine with a GPU "
+                "writes a run with its registers and shared memory; or describe a block with --threads"
+            )
         document = results.read_results(options.result_file(args.source))
         device = device or document["device"]
         uses = list(_compiled(document))

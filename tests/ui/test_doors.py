@@ -9,6 +9,7 @@ from window_driving import wait_recorded
 from gemmviz.catalogue.errors import GemmvizError
 from gemmviz.catalogue.ladder import find, ladder
 from gemmviz.session.files import preferences_file
+from gemmviz.session.models.preferences import Preferences
 from gemmviz.session.tour.lessons import find_lesson
 from gemmviz.ui.panels import doors as doors_file
 from gemmviz.ui.panels.door_file import FilePicture
@@ -173,3 +174,16 @@ def test_no_text_of_the_doors_is_cut_off_in_a_small_window(window, doors, qtbot,
         places = [QRect(w.mapTo(doors, QPoint(0, 0)), w.size()) for w in parts if w.isVisible()]
         assert not any(a.intersects(b) for at, a in enumerate(places) for b in places[:at])
     assert max(card.width() for card in doors.cards) - min(card.width() for card in doors.cards) <= 2
+
+
+def test_the_lines_from_lanes_to_sectors_are_seen_in_a_low_picture(qapp):
+    picture = SectorsPicture(Preferences("light"))
+    picture.resize(380, 165)
+    image = picture.grab().toImage()
+    width = 2 * image.width() // 3  # without the figure on the right
+
+    def coloured(x, y):
+        return image.pixelColor(x, y).red() - image.pixelColor(x, y).blue() > 60
+
+    shares = [sum(coloured(x, y) for x in range(width)) / width for y in range(image.height() // 2)]
+    assert sum(0.05 < share < 0.2 for share in shares) >= 10  # rows with nothing but lines

@@ -19,6 +19,7 @@ _FLOAT, _ROW = 4, 4096
 """Bytes of a value, and values in a row of the matrix: any row of more than a sector gives the same picture."""
 _MARGIN, _TYPE = 12, 11  # pixels, at a scale of type of 1
 _LINE = 1.5  # heights of the type
+_SAID_FROM = 4.2  # lines: the height from which a sentence stands below the sectors
 _DOT = 0.36  # of the width of a lane
 _APART, _LEAST_FILL = 2.5, 2.5  # pixels between sectors; the least width of the bytes that a lane asks for
 
@@ -89,7 +90,9 @@ class SectorsPicture(QWidget):
         y = top.bottom() + radius + 2
         sector = start // SECTOR_BYTES
         touched = distinct(sector)
-        below = QRectF(place.left(), place.bottom() - line, place.width(), line)
+        # In a low picture the room is for the lines from the lanes to their sectors.
+        said = place.height() >= _SAID_FROM * line
+        below = QRectF(place.left(), place.bottom() - line * said, place.width(), line)
         wide, high = place.width() / len(touched), min((below.top() - y) * 0.5, 3 * line)
         box_top = below.top() - high
         used = WARP * _FLOAT // len(touched)
@@ -98,7 +101,8 @@ class SectorsPicture(QWidget):
         painter.setFont(font)
         painter.setPen(QColor(theme.muted))
         text = tr("each box: a sector of {bytes} bytes, {used} of them used", bytes=SECTOR_BYTES, used=used)
-        painter.drawText(below, Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignBottom, text)
+        if said:
+            painter.drawText(below, Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignBottom, text)
         for at, number in enumerate(touched.tolist()):
             box = QRectF(place.left() + at * wide + 0.5, box_top, wide - _APART, high)
             painter.setPen(Qt.PenStyle.NoPen)

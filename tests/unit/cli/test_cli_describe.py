@@ -86,3 +86,9 @@ def test_boxes_that_only_a_person_knows_are_asked_for_and_nothing_else(
     assert '"?"' in output and "maps must give the size of a box of A" in output
     assert "is not an expression" not in output
     assert output.splitlines()[-1].startswith("? ")
+
+
+def test_a_folder_is_called_a_folder(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "folder.cu").mkdir()
+    assert cli.run(["describe", str(tmp_path / "folder.cu")]) != 0
+    assert "but a folder" in " ".join(capsys.readouterr().err.split())

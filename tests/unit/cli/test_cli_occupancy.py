@@ -77,3 +77,11 @@ def test_a_cluster_that_the_device_cannot_run_fills_nothing(capsys, device, clus
 def test_a_block_of_nothing_is_refused(capsys):
     assert cli.run(["occupancy", "--threads", "0", "--device", "T4"]) == 2
     assert "at least 1 thread" in capsys.readouterr().err
+
+
+def test_a_source_file_is_no_run(tmp_path, capsys):
+    path = tmp_path / "mine.cu"
+    path.write_text("__global__ void f() {}\n")
+    assert cli.run(["occupancy", str(path)]) != 0
+    said = " ".join(capsys.readouterr().err.split())
+    assert "is a source file" in said and "--threads" in said
