@@ -343,3 +343,16 @@ def test_the_question_is_asked_about_a_file_whose_launch_was_guessed(window, qtb
     wait_guessed(window)
     assert window.session.permission.asks and window.run_question.isVisible()
     assert_not_run(window, qtbot, sent, marker)
+
+
+def test_a_long_name_is_not_cut_off_in_the_question(window, tmp_path):
+    path = tmp_path / f"kernel_{'x' * 120}_last.c"
+    path.write_text(BARE)
+    window.resize(1280, 800)
+    window.show()
+    window.open_file(path)
+    wait_guessed(window)
+    title = window.run_question.title
+    assert title.text().startswith("kernel_x") and "_last.c has not run yet" in title.text()
+    widest = max(title.fontMetrics().horizontalAdvance(word) for word in title.text().split())
+    assert title.isVisible() and widest <= title.width()

@@ -22,6 +22,7 @@ from gemmviz.ui.look.style import scaled
 
 _WIDTH = 560
 _MOST_NAMES = 6
+_BEGIN, _END = 22, 14  # letters of a long file name that are shown
 
 
 class RunQuestion(QFrame):
@@ -157,7 +158,7 @@ class RunQuestion(QFrame):
 
     def _say(self) -> None:
         permission = self._permission
-        file, folder, asks = permission.path.name, permission.folder, permission.asks
+        file, folder, asks = _in_a_line(permission.path.name), permission.folder, permission.asks
         self.look_button.setVisible(asks)
         self.folder_button.setVisible(asks and folder is not None)
         if not asks:
@@ -210,3 +211,8 @@ class RunQuestion(QFrame):
                 )
             )
         return texts
+
+
+def _in_a_line(name: str) -> str:
+    """Return the name of a file, without its middle where it is long: a word without spaces has no second line."""
+    return name if len(name) <= _BEGIN + _END else f"{name[:_BEGIN]}…{name[-_END:]}"
