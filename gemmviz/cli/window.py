@@ -4,7 +4,7 @@ import argparse
 from pathlib import Path
 from typing import Any, cast
 
-from gemmviz.catalogue.errors import ConstraintError
+from gemmviz.catalogue.errors import ConstraintError, UnknownKernel
 from gemmviz.catalogue.ladder import SUFFIXES
 from gemmviz.catalogue.plain import Plain
 from gemmviz.cli import options
@@ -64,6 +64,8 @@ def _run(args: argparse.Namespace) -> int:
 
     if args.file and not args.kernel and not Path(args.file).suffix and not Path(args.file).exists():
         args.kernel, args.file = args.file, None
+    if args.file and not Path(args.file).exists():
+        raise UnknownKernel(f"no file {args.file}")
     chosen = snapshot(args)
     if args.file and chosen.keys() - {"theme", "language", "type_scale", "calm"}:
         raise ConstraintError(f"{args.file} already gives the state to open: leave out the file, or the options")

@@ -154,3 +154,12 @@ def test_a_kernel_may_be_named_without_its_option(monkeypatch, tmp_path):
     assert run(["stream_k"]) == 0
     [(file, chosen)] = opened
     assert file is None and chosen["kernel"]["name"] == "stream_k"
+
+
+def test_a_file_that_is_not_there_is_said_where_it_was_typed(monkeypatch, tmp_path, capsys):
+    """In the window another message, such as that about edits that were not saved, may take its place."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("gemmviz.app.run_window", lambda *_: pytest.fail("the window was opened"))
+    for words in (["mine.cu"], ["window", "mine.cu"]):
+        assert run(words) == 2
+        assert "no file mine.cu" in capsys.readouterr().err
