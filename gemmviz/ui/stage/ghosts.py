@@ -125,6 +125,7 @@ class Ghosts:
     def __init__(self, playable: Playable, theme: Theme, text: CellText, font: QFont) -> None:
         self._playable, self._theme, self._text = playable, theme, text
         self._labels = GhostLabels(playable.recording, theme, font)
+        self._labelled_at: tuple[Places, list[tuple[QRectF, str]]] | None = None
         self._flights: tuple[int, BlockFlights] | None = None
         self._places: tuple[list[Panel], tuple[int, int, float], Places] | None = None
         self._requests: OrderedDict[tuple[int, int], list[npt.NDArray[np.int64]]] = OrderedDict()
@@ -163,10 +164,12 @@ class Ghosts:
         """Return the labels of what moves, with their places; none while it is fast, or below a lens."""
         if moment.motion != "full" or covered:
             return []
-        flights = self.flights(moment)
-        moving = [one for one in self._standing(flights, at, moment, covered) if one.moving]
-        pieces = ((one.mine, _bounds(*one.boxes.T), self._are_valued(at, one)) for one in moving)
-        return self._labels.placed(flights, pieces)
+        if self._labelled_at is None or self._labelled_at[0] is not at:
+            flights = self.flights(moment)
+            moving = [one for one in self._standing(flights, at, moment, covered) if one.moving]
+            pieces = ((one.mine, _bounds(*one.boxes.T), self._are_valued(at, one)) for one in moving)
+            self._labelled_at = at, self._labels.placed(flights, pieces)
+        return self._labelled_at[1]
 
     def _are_valued(self, at: Places, one: "_Standing") -> bool:
         """Say whether the ghosts show their values."""
