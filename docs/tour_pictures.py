@@ -35,8 +35,8 @@ def main() -> int:
 def _leave(driven: DrivenWindow) -> None:
     """Go back to the stage, without lesson, duel or message."""
     session = driven.session
-    session.tour.leave()
-    session.comparison.stop()
+    session.guide.leave()
+    session.side_by_side.stop()
     session.messages.tell(None)
     driven.window.pages.turn_to("stage")
     driven.window.inspector.show_panel("source")
@@ -54,7 +54,7 @@ def _stage(driven: DrivenWindow) -> None:
 def _lesson(driven: DrivenWindow) -> None:
     """Stand at the first stop of the lesson that the second door opens."""
     tour = driven.session.tour
-    tour.start_rung("matmul_kernel_naive")
+    driven.session.guide.start_rung("matmul_kernel_naive")
     driven.wait(lambda: tour.stop is not None and not tour.waiting and driven.recorded())
 
 
@@ -62,7 +62,7 @@ def _duel(driven: DrivenWindow) -> None:
     """Put the layout that has bank conflicts beside the one that has none, with the lens of banks."""
     driven.choose("CC")
     comparison = driven.session.comparison
-    comparison.start_named("RR")
+    driven.session.side_by_side.start_named("RR")
     driven.wait(lambda: comparison.match is not None)
     driven.session.lens.show("banks")
     driven.wait(lambda: comparison.match is not None)

@@ -221,8 +221,8 @@ def test_a_label_names_the_recorded_elements_that_move_and_their_array(qapp, nam
     arrays, flights = playable.recording.arrays, ghosts._flights[1].all
     for step in np.unique(flights.begin).tolist()[:3]:
         moment = at(step + 0.5)
-        labels = ghosts._labelled(ghosts._at(panels, moment), moment, False)
-        assert labels and not ghosts._labelled(ghosts._at(panels, moment), moment, True)
+        labels = ghosts._labelled(panels, ghosts._at(panels, moment), moment, False)
+        assert labels
         mine = (flights.begin == step) | (flights.end == step + 1)
         sources = {arrays[array].name for array in flights.source[mine].tolist()}
         for place, text in labels:
@@ -237,4 +237,18 @@ def test_a_label_names_the_recorded_elements_that_move_and_their_array(qapp, nam
             assert {arrays[t].name for t in flights.target[at_source].tolist()} == {target}
             assert any(area.contains(place) for area in ghosts.areas(panels, moment))
         calm = Moment(step, fraction=0.5, motion="plain")
-        assert ghosts._labelled(ghosts._at(panels, calm), calm, False) == []
+        assert ghosts._labelled(panels, ghosts._at(panels, calm), calm, False) == []
+
+
+def test_below_a_lens_labels_are_inside_their_matrices_only(qapp):
+    painter = StagePainter(shown("wgmma"), THEME, QFont())
+    ghosts, seen = painter._ghosts, []
+    ghosts.flights(Moment(0))
+    step = int(ghosts._flights[1].all.begin.min())
+    for fraction in (0.2, 0.4, 0.6):
+        panels, moment = painter.panels(RECT, Moment().view), at(step + fraction)
+        labels = ghosts._labelled(panels, ghosts._at(panels, moment), moment, True)
+        matrices = [QRectF(p.x, p.y, p.width, p.height) for p in panels[:3]]
+        assert all(any(matrix.contains(place) for matrix in matrices) for place, _ in labels)
+        seen += labels
+    assert seen

@@ -34,7 +34,7 @@ class GhostLabels:
     def __init__(self, recording: Recording, theme: Theme, font: QFont) -> None:
         self._recording, self._theme, self._font = recording, theme, larger(font, _SMALL)
         self._metrics = QFontMetricsF(self._font)
-        self._texts: OrderedDict[bytes, str] = OrderedDict()
+        self._texts: OrderedDict[int, tuple[Ints, str]] = OrderedDict()
 
     def placed(self, flights: Flights, moving: Iterable[tuple[Ints, QRectF, bool]]) -> list[tuple[QRectF, str]]:
         """Return the label of each piece with its place, in pixels; one that would touch an earlier one is left out.
@@ -63,12 +63,12 @@ class GhostLabels:
 
     def text(self, flights: Flights, mine: Ints) -> str:
         """Name what moves: "B[4–7][0–3] → Bs"; without a rectangle of elements the arrays alone."""
-        key = flights.source_element[mine].tobytes() + bytes([int(flights.source[mine[0]])])
-        if key not in self._texts:
+        kept = self._texts.get(id(mine))
+        if kept is None or kept[0] is not mine:  # the numbers of a piece are one array as long as its step is kept
             while len(self._texts) >= _KEPT:
                 self._texts.popitem(last=False)
-            self._texts[key] = self._made(flights, mine)
-        return self._texts[key]
+            kept = self._texts[id(mine)] = mine, self._made(flights, mine)
+        return kept[1]
 
     def _made(self, flights: Flights, mine: Ints) -> str:
         source, target = (self._recording.arrays[int(of[mine[0]])] for of in (flights.source, flights.target))

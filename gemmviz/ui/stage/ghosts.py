@@ -125,6 +125,7 @@ class Ghosts:
     def __init__(self, playable: Playable, theme: Theme, text: CellText, font: QFont) -> None:
         self._playable, self._theme, self._text = playable, theme, text
         self._labels = GhostLabels(playable.recording, theme, font)
+        self._labelled_at: tuple[Places, list[tuple[QRectF, str]]] | None = None
         self._flights: tuple[int, BlockFlights] | None = None
         self._places: tuple[list[Panel], tuple[int, int, float], Places] | None = None
         self._requests: OrderedDict[tuple[int, int], list[npt.NDArray[np.int64]]] = OrderedDict()
@@ -157,16 +158,22 @@ class Ghosts:
             if moment.motion == "full" and one.moving:
                 ends.append(_bounds(at.from_x[mine], at.from_y[mine], at.from_side[mine]))
             found += along(ends[0], ends[-1], _AROUND)
-        return found + [place.adjusted(-2, -2, 2, 2) for place, _ in self._labelled(at, moment, covered)]
+        return found + [place.adjusted(-2, -2, 2, 2) for place, _ in self._labelled(panels, at, moment, covered)]
 
-    def _labelled(self, at: Places, moment: Moment, covered: bool) -> list[tuple[QRectF, str]]:
-        """Return the labels of what moves, with their places; none while it is fast, or below a lens."""
-        if moment.motion != "full" or covered:
+    def _labelled(self, panels: list[Panel], at: Places, moment: Moment, covered: bool) -> list[tuple[QRectF, str]]:
+        """Return the labels of what moves, with their places; none while it is fast; below a lens in matrices only."""
+        if moment.motion != "full":
             return []
-        flights = self.flights(moment)
-        moving = [one for one in self._standing(flights, at, moment, covered) if one.moving]
-        pieces = ((one.mine, _bounds(*one.boxes.T), self._are_valued(at, one)) for one in moving)
-        return self._labels.placed(flights, pieces)
+        if self._labelled_at is None or self._labelled_at[0] is not at:
+            flights = self.flights(moment)
+            moving = [one for one in self._standing(flights, at, moment, covered) if one.moving]
+            pieces = ((one.mine, _bounds(*one.boxes.T), self._are_valued(at, one)) for one in moving)
+            labels = self._labels.placed(flights, pieces)
+            if covered:
+                inside = [QRectF(panel.x, panel.y, panel.width, panel.height) for panel in panels[: C + 1]]
+                labels = [one for one in labels if any(matrix.contains(one[0]) for matrix in inside)]
+            self._labelled_at = at, labels
+        return self._labelled_at[1]
 
     def _are_valued(self, at: Places, one: "_Standing") -> bool:
         """Say whether the ghosts show their values."""
@@ -216,7 +223,7 @@ class Ghosts:
             self._draw_lines(painter, at, moment)
         else:
             self._draw_ghosts(painter, flights, at, moment, ratio, covered)
-            self._labels.draw(painter, self._labelled(at, moment, covered))
+            self._labels.draw(painter, self._labelled(panels, at, moment, covered))
         painter.restore()
 
     def _requests_at(self, moment: Moment) -> list[npt.NDArray[np.int64]]:
