@@ -18,6 +18,7 @@ Layouts = Mapping[str, tuple[Parameter, ...]]
 _COLUMNS = re.compile(
     r"(?i)_*(w|width|n?_?cols?|num_?cols?|n?_?columns?|num_?columns?|nc|stride|ld|pitch|leading_?dim\w*)_?"
 )
+_DISTANCE = re.compile(r"(?i)_*(stride|ld|pitch|leading_?dim\w*)_?")
 _ROWS = re.compile(r"(?i)_*(h|height|(n|num)?_?rows?|nr)_?")
 _SIZES = {"A": ("M", "K"), "B": ("K", "N"), "C": ("M", "N")}
 _QUALIFIERS = {"const", "unsigned", "__restrict__", "restrict", "*"}
@@ -50,7 +51,16 @@ class StructParameter:
         if not self.matrix:
             return tuple(role_of(self.read_as(one.name)) for one in self.members)
         matrix = role_of(self.matrix) or self.matrix
-        return tuple(matrix if one.pointer else _size(self.matrix, one.name) or "0" for one in self.members)
+        # The distance of rows, or of columns where the matrix lies by columns, follows from its layout.
+        distance = f"ld{matrix.lower()}"
+        return tuple(
+            matrix
+            if one.pointer
+            else distance
+            if _DISTANCE.fullmatch(one.name)
+            else _size(self.matrix, one.name) or "0"
+            for one in self.members
+        )
 
 
 def layouts(tokens: Sequence[str]) -> dict[str, tuple[Parameter, ...]]:

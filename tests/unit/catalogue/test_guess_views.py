@@ -70,7 +70,8 @@ def test_elements_that_a_function_of_the_structure_returns(text: str) -> None:
 
 def test_the_members_stand_as_the_constructor_takes_them() -> None:
     made = guess(SETTERS, Path("product.cu"))
-    assert made.roles == ("M", "K", "K", "A", "K", "N", "N", "B", "M", "N", "N", "C", "alpha", "beta")
+    assert made.roles == ("M", "K", "lda", "A", "K", "N", "ldb", "B", "M", "N", "ldc", "C", "alpha", "beta")
+    assert made.grid == ("floor(M / 16)", "floor(N / 16)")  # m and n of run() stand for the sizes
     assert record(launch(guessed_kernel(made), Problem(32, 48, 9))).wrong == 0
 
 
