@@ -62,11 +62,7 @@ class StructParameter:
         # The distance of rows, or of columns where the matrix lies by columns, follows from its layout.
         distance = f"ld{matrix.lower()}"
         return tuple(
-            matrix
-            if one.pointer
-            else distance
-            if _DISTANCE.fullmatch(one.name)
-            else self._size(one.name) or "0"
+            matrix if one.pointer else distance if _DISTANCE.fullmatch(one.name) else self._size(one.name) or "0"
             for one in self.members
         )
 
