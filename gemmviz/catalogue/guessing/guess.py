@@ -10,6 +10,7 @@ import numpy as np
 from gemmviz.catalogue.device_code import device_code
 from gemmviz.catalogue.dtypes import ElementType, SumType, sums_of
 from gemmviz.catalogue.guessing import cxx, host_launch, host_maps, indexing, struct_types
+from gemmviz.catalogue.guessing.block_steps import with_block_steps
 from gemmviz.catalogue.guessing.byte_pitches import in_bytes, in_elements
 from gemmviz.catalogue.guessing.cxx import ParsedSource, Surroundings
 from gemmviz.catalogue.guessing.definitions import definitions_of
@@ -234,6 +235,7 @@ def _launched(made: Guess, shape: Shape, read: Sized, named: Roles, maps: dict[s
     """Return a guess with a launch."""
     asked = (condition for one in read.constants for condition in one.requires(named))
     boxes = _boxes(read.function, read.source, read.roles, shape, maps)
+    shape = with_block_steps(shape, read.function)
     return replace(
         made,
         params=_used(shape.params, made.entry, shape, read.source),

@@ -94,7 +94,8 @@ def shape(launch: HostLaunch, function: Function, source: ParsedSource, roles: R
     why = dict(made.why)
     if given.offered or (given.whole and given.params):
         why["params"] = GuessReason(0.95, "the file's own host code gives these values")
-    sure = 0.95 if launch.whole and not of_sizes and not _is_part(launch, function) else 0.92
+    by_letters = _has_structures(launch, function) and {"m", "n", "k"} & {word for side in launch.grid for word in side}
+    sure = 0.95 if launch.whole and not of_sizes and not by_letters and not _is_part(launch, function) else 0.92
     why["block"] = why["grid"] = GuessReason(sure, "the file launches the kernel like this itself")
     if launch.disused:
         why["block"] = why["grid"] = GuessReason(0.8, "a comment in the file launches the kernel like this")
@@ -279,9 +280,14 @@ def _names(launch: HostLaunch, function: Function, roles: Roles) -> dict[str, st
     for role in ("M", "N", "K"):
         if role not in names.values():
             names.setdefault(role, role)
-            if not launch.arguments:  # called by a pointer
+            if not launch.arguments or _has_structures(launch, function):  # called by a pointer, or with matrices
                 names.setdefault(role.lower(), role)
     return names
+
+
+def _has_structures(launch: HostLaunch, function: Function) -> bool:
+    """Return whether the matrices are structures: the kernel is then read with sizes that no argument gives."""
+    return [one.name for one in function.parameters[len(launch.arguments) :]] == ["M", "N", "K"]
 
 
 def _own_sizes(source: ParsedSource, roles: Roles) -> dict[str, str]:

@@ -18,6 +18,7 @@ Layouts = Mapping[str, tuple[Parameter, ...]]
 _COLUMNS = re.compile(
     r"(?i)_*(w|width|n?_?cols?|num_?cols?|n?_?columns?|num_?columns?|nc|stride|ld|pitch|leading_?dim\w*)_?"
 )
+_DISTANCE = re.compile(r"(?i)_*(stride|ld|pitch|leading_?dim\w*)_?")
 _ROWS = re.compile(r"(?i)_*(h|height|(n|num)?_?rows?|nr)_?")
 _SIZES = {"A": ("M", "K"), "B": ("K", "N"), "C": ("M", "N")}
 _QUALIFIERS = {"const", "unsigned", "__restrict__", "restrict", "*"}
@@ -28,13 +29,14 @@ class StructParameter:
     """A parameter that is a structure: whether it is a pointer, the matrix, and its members.
 
     Without a matrix each member is a parameter by itself; where there are several such structures, ``own`` stands
-    behind the names of their members, as in ``width`` of ``a``: ``widtha``.
+    behind the names of their members, as in ``width`` of ``a``: ``widtha``. With ``turned``, ``width`` counts rows.
     """
 
     pointer: bool
     matrix: str
     members: tuple[Parameter, ...]
     own: str = ""
+    turned: bool = False
 
     def read_as(self, member: str) -> str:
         """Return the name that stands for a member in the flattened kernel; nothing for another member."""
@@ -42,15 +44,27 @@ class StructParameter:
         if one is None:
             return ""
         if self.matrix:
-            return self.matrix if one.pointer else _size(self.matrix, member)
+            return self.matrix if one.pointer else self._size(member)
         return f"p_{member}" if one.pointer else f"{member}{self.own}_"
+
+    def _size(self, member: str) -> str:
+        size = _size(self.matrix, member)
+        if not self.turned or not size or _DISTANCE.fullmatch(member):
+            return size
+        rows, columns = _SIZES[self.matrix]
+        return rows if size == columns else columns
 
     def roles(self, role_of: Callable[[str], str]) -> tuple[str, ...]:
         """Return the role of each member, from the roles in the flattened kernel."""
         if not self.matrix:
             return tuple(role_of(self.read_as(one.name)) for one in self.members)
         matrix = role_of(self.matrix) or self.matrix
-        return tuple(matrix if one.pointer else _size(self.matrix, one.name) or "0" for one in self.members)
+        # The distance of rows, or of columns where the matrix lies by columns, follows from its layout.
+        distance = f"ld{matrix.lower()}"
+        return tuple(
+            matrix if one.pointer else distance if _DISTANCE.fullmatch(one.name) else self._size(one.name) or "0"
+            for one in self.members
+        )
 
 
 def layouts(tokens: Sequence[str]) -> dict[str, tuple[Parameter, ...]]:
@@ -118,8 +132,9 @@ def flattened(function: Function, known: Layouts) -> tuple[Function, dict[str, S
         matrices = [""] * len(given)  # sizes beside the matrices
     else:
         return function, {}
+    turned = _counts_rows_by_width(function.body, {m: p.name for p, m in zip(given, matrices, strict=True)})
     found = {
-        p.name: StructParameter(p.pointer, m, known[p.type], word)
+        p.name: StructParameter(p.pointer, m, known[p.type], word, turned)
         for p, m, word in zip(given, matrices, own, strict=True)
     }
     parameters: list[Parameter] = []
@@ -128,6 +143,20 @@ def flattened(function: Function, known: Layouts) -> tuple[Function, dict[str, S
         members = () if one is None else (m for m in one.members if m.pointer or not one.matrix)
         parameters += [p] if one is None else [replace(m, name=one.read_as(m.name)) for m in members]
     return replace(function, parameters=(*parameters, *sizes), body=_replaced(function.body, found)), found
+
+
+def _counts_rows_by_width(body: Sequence[str], names: Mapping[str, str]) -> bool:
+    """Return whether loops along K end at the height of A or the width of B, and none at A's width or B's height."""
+    depth = {"A": _COLUMNS, "B": _ROWS}
+    usual, turned = 0, 0
+    for loop in re.findall(r"\bfor \( [^;{}]*;([^;{}]*);", " ".join(body)):
+        for matrix, along_k in depth.items():
+            for member in re.findall(rf"\b{names.get(matrix) or '-'} (?:\.|->) (\w+)", loop):
+                if along_k.fullmatch(member):
+                    usual += 1
+                elif _COLUMNS.fullmatch(member) or _ROWS.fullmatch(member):
+                    turned += 1
+    return turned > 0 and not usual
 
 
 def _replaced(body: Sequence[str], known: Mapping[str, StructParameter]) -> tuple[str, ...]:

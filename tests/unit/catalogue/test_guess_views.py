@@ -70,7 +70,8 @@ def test_elements_that_a_function_of_the_structure_returns(text: str) -> None:
 
 def test_the_members_stand_as_the_constructor_takes_them() -> None:
     made = guess(SETTERS, Path("product.cu"))
-    assert made.roles == ("M", "K", "K", "A", "K", "N", "N", "B", "M", "N", "N", "C", "alpha", "beta")
+    assert made.roles == ("M", "K", "lda", "A", "K", "N", "ldb", "B", "M", "N", "ldc", "C", "alpha", "beta")
+    assert made.grid == ("floor(M / 16)", "floor(N / 16)")  # m and n of run() stand for the sizes
     assert record(launch(guessed_kernel(made), Problem(32, 48, 9))).wrong == 0
 
 
@@ -85,3 +86,21 @@ def test_a_structure_that_no_kernel_takes_keeps_its_functions() -> None:
     }
     """
     assert guess(kernel + RUNNER, Path("product.cu")).why["block"].confidence > 0.9
+
+
+TURNED = """struct Matrix { int width, height, stride; float *elements; };
+__global__ void product(Matrix A, Matrix B, Matrix C)
+{
+    int row = blockIdx.y * 16 + threadIdx.y, column = blockIdx.x * 16 + threadIdx.x;
+    float sum = 0;
+    for (int k = 0; k < A.height; k++) sum += A.elements[row * A.stride + k] * B.elements[k * B.stride + column];
+    C.elements[row * C.stride + column] = sum;
+}
+"""
+
+
+def test_a_width_may_count_rows() -> None:
+    made = guess(TURNED, Path("product.cu"))
+    assert made.roles == ("M", "K", "lda", "A", "K", "N", "ldb", "B", "M", "N", "ldc", "C")
+    usual = guess(TURNED.replace("A.height", "A.width"), Path("product.cu"))
+    assert usual.roles == ("K", "M", "lda", "A", "N", "K", "ldb", "B", "N", "M", "ldc", "C")
