@@ -57,23 +57,23 @@ def trn(one: str, many: str, count: int, /, **values: object) -> str:
     return finished(translated.format(**{"count": thousands(count), **values}))
 
 
-def retold(text: str, before: Language) -> str:
+def tr_again(text: str, before: Language) -> str:
     """Return a text that was made while `before` was the language, in the current language.
 
-    Its values are retold too, as one may be a text itself. What no template of the catalogue fits stays as it is; of
+    Its values are translated again, too, as one may be a text itself. What no template of the catalogue fits stays as it is; of
     several lines, each is looked at alone.
     """
     if before == _code:
         return text
-    from gemmviz.language.retelling import made_from  # late: only a change of language needs it
+    from gemmviz.language.standing_texts import made_from  # late: only a change of language needs it
 
     code = before if before != "en" else _code
     found = made_from(text, _state[code], before == "en")
     if found is None:
         lines = text.split("\n")
-        return text if len(lines) == 1 else "\n".join(retold(line, before) for line in lines)
+        return text if len(lines) == 1 else "\n".join(tr_again(line, before) for line in lines)
     template, values = found
-    filled: dict[str, object] = {name: retold(value, before) for name, value in values.items()}
+    filled: dict[str, object] = {name: tr_again(value, before) for name, value in values.items()}
     one, many = template.one, template.many
     if not many:
         return tr(one, **filled)

@@ -3,7 +3,7 @@
 from functools import partial
 
 from gemmviz.catalogue.kernel import Kernel
-from gemmviz.language import retold
+from gemmviz.language import tr_again
 from gemmviz.session.files.snapshot import Reopening
 from gemmviz.session.models.choice import Choice
 from gemmviz.session.models.comparison import Comparison
@@ -119,15 +119,15 @@ class Session:
         choice.chosen.connect(self.lens.follow)
         choice.chosen.connect(self.machine_code.refresh)
         choice.bench_chosen.connect(self.machine_code.refresh)
-        self.preferences.spoken.connect(self._retell)
+        self.preferences.spoken.connect(self._translate_standing)
         self.permission.failed.connect(lambda why: self.messages.tell(Message(why, "warning", lasting=True)))
 
-    def _retell(self) -> None:
+    def _translate_standing(self) -> None:
         """Write the standing texts in the language that was chosen."""
         self.messages.translate()
         self.second.messages.translate()
         for model in (self.machine_code, self.versions, self.places):
-            model.fault = retold(model.fault, self.preferences.spoken_before)
+            model.fault = tr_again(model.fault, self.preferences.spoken_before)
 
     def _wire(self) -> None:
         # Another text: the figures of the previous text are not valid for it.

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from psygnal import Signal
 
-from gemmviz.language import Language, language, retold
+from gemmviz.language import Language, language, tr_again
 from gemmviz.session.values.message import Answer, Message
 
 
@@ -29,13 +29,13 @@ class Messages:
         return message is not None and message is self._first
 
     def translate(self) -> None:
-        """Show the current message in the language that was chosen: it is made anew, or its texts are retold."""
+        """Show the current message in the language that was chosen: it is made anew, or its texts are translated again."""
         first, made_in = self._first, self._made_in
         if first is None:
             return
         if first.anew is not None:
             self.tell(first.anew())
             return
-        answers = tuple(Answer(retold(answer.title, made_in), answer.act) for answer in first.answers)
-        self.current = replace(first, text=retold(first.text, made_in), answers=answers)
+        answers = tuple(Answer(tr_again(answer.title, made_in), answer.act) for answer in first.answers)
+        self.current = replace(first, text=tr_again(first.text, made_in), answers=answers)
         self.changed.emit()

@@ -20,7 +20,7 @@ class Message:
     ``answers`` are the possible actions. ``lasting``: the message is not about the recording, so that it stays when a
     new recording arrives. ``source`` is the (file name, text) that `line` belongs to, if it is not the chosen kernel's.
     ``asks``: the message stays until it is answered, also during typing. ``anew`` makes the message again, in another
-    language; None: its texts are retold.
+    language; None: its texts are translated again.
     """
 
     text: str

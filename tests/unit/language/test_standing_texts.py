@@ -6,7 +6,7 @@ from string import Formatter
 import pytest
 
 from gemmviz import language
-from gemmviz.language import retold, tr, trn
+from gemmviz.language import tr, tr_again, trn
 
 EVERY = 61  # of about 2000 texts: one look through a catalogue takes some milliseconds
 
@@ -36,17 +36,17 @@ def test_a_sentence_with_its_values_is_written_in_the_other_language(speak, befo
         speak(before)
         text = tr(one, **values)
         speak(after)
-        found = retold(text, before)
+        found = tr_again(text, before)
         if found != tr(one, **values):  # two texts that are the same in one language may differ in another one
             speak(before)
-            assert found != text and retold(found, after) == text, one
+            assert found != text and tr_again(found, after) == text, one
 
 
 def test_values_that_are_texts_follow_too_and_others_stay(speak):
     why = tr("this does not fit in memory; choose a smaller size")
     text = tr("{kernel} is not measured: {why}", kernel="mine.cu", why=why)
     speak("es")
-    found = retold(text, "en")
+    found = tr_again(text, "en")
     assert found == tr(
         "{kernel} is not measured: {why}",
         kernel="mine.cu",
@@ -58,7 +58,7 @@ def test_values_that_are_texts_follow_too_and_others_stay(speak):
 def test_each_of_several_lines_follows_and_an_unknown_one_stays(speak):
     known = tr("There is nothing to use yet: tune this kernel first.")
     speak("ko")
-    lines = retold(f"{known}\nmine.cu:3:7: error: expected ';'", "en").split("\n")
+    lines = tr_again(f"{known}\nmine.cu:3:7: error: expected ';'", "en").split("\n")
     assert lines == [tr("There is nothing to use yet: tune this kernel first."), "mine.cu:3:7: error: expected ';'"]
 
 
@@ -68,4 +68,4 @@ def test_a_number_keeps_its_value_and_chooses_the_form(speak, count):
     assert one in language._state["es"].plurals
     text = trn(one, many, count)
     speak("es")
-    assert retold(text, "en") == trn(one, many, count)
+    assert tr_again(text, "en") == trn(one, many, count)
