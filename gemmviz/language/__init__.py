@@ -60,8 +60,8 @@ def trn(one: str, many: str, count: int, /, **values: object) -> str:
 def tr_again(text: str, before: Language) -> str:
     """Return a text that was made while `before` was the language, in the current language.
 
-    Its values are translated again, too, as one may be a text itself. What no template of the catalogue fits stays as it is; of
-    several lines, each is looked at alone.
+    Its values are translated, too, as one may be a text itself. A text that fits no template of the catalogue stays as
+    it is; of several lines, each is looked at alone.
     """
     if before == _code:
         return text

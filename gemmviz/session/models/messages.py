@@ -29,7 +29,7 @@ class Messages:
         return message is not None and message is self._first
 
     def translate(self) -> None:
-        """Show the current message in the language that was chosen: it is made anew, or its texts are translated again."""
+        """Show the current message in the language that was chosen: made anew, or its texts are translated again."""
         first, made_in = self._first, self._made_in
         if first is None:
             return
