@@ -23,7 +23,7 @@ from gemmviz.simt.async_copies import Copies
 from gemmviz.simt.block_range import block_range
 from gemmviz.simt.code_places import code_places
 from gemmviz.simt.faults import raise_fault
-from gemmviz.simt.layout import MAX_ACCESSES, MAX_ARRAYS, RecorderRun, Status
+from gemmviz.simt.layout import MAX_ACCESSES, MAX_ARRAYS, MORE_PER_ACCESS, RecorderRun, Status
 from gemmviz.simt.number_kinds import number_kind
 from gemmviz.simt.shared_array import BARRIER
 from gemmviz.simt.time_limits import clock_s
@@ -106,7 +106,7 @@ class Job:
         run, first, end = self.run, self.run.first_block, self.run.end_block
         # It must be the first block, because another block may wait for it.
         run.first_block, run.end_block, run.workers, run.count_only = 0, run.cluster, 1, 1
-        run.capacity = run.more_capacity = MAX_ACCESSES
+        run.capacity, run.more_capacity = MAX_ACCESSES, MORE_PER_ACCESS * MAX_ACCESSES
         self.limit(_SCOUTING_S)
         async_copies.begin(self._code, MAX_ACCESSES)
         tma_boxes.begin(self._code, MAX_ACCESSES)

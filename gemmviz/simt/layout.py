@@ -32,6 +32,9 @@ COLUMNS: list[tuple[str, Any]] = [
 ]
 # The columns of a recording of this length take 1.1 GB.
 MAX_ACCESSES = 50_000_000
+# Room for the further elements of accesses, in words for each access: with 16 bytes, an access to halves has four.
+# Columns and words of the longest recording then take 1.8 GiB.
+MORE_PER_ACCESS = 4
 ROW_BYTES = sum(np.dtype(kind).itemsize for _, kind in COLUMNS)
 
 

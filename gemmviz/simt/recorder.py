@@ -17,7 +17,7 @@ from gemmviz.simt import diagnostics
 from gemmviz.simt.async_copies import Copies
 from gemmviz.simt.faults import TooManyAccesses
 from gemmviz.simt.job import Job, attempted
-from gemmviz.simt.layout import COLUMNS, MAX_ACCESSES
+from gemmviz.simt.layout import COLUMNS, MAX_ACCESSES, MORE_PER_ACCESS
 from gemmviz.simt.shared_array import SharedArray
 from gemmviz.simt.tma_boxes import TmaReport
 
@@ -114,7 +114,8 @@ def run(
     deadline_s
         The time limit in seconds of processor time.
     capacity
-        The largest number of accesses to keep, up to `layout.MAX_ACCESSES`.
+        The largest number of accesses to keep, up to `layout.MAX_ACCESSES`, and (times `layout.MORE_PER_ACCESS`) of
+        words of further elements.
     blocks
         The first block to run (linear, x fastest) and the one after the last; all by default. Clusters run whole.
     workers
@@ -141,12 +142,12 @@ def run(
         job.fill(a, b)
         run = job.run
         job.limit(deadline_s)
-        run.capacity = run.more_capacity = capacity
+        run.capacity, run.more_capacity = capacity, MORE_PER_ACCESS * capacity
         run.workers = max(1, min(workers, (run.end_block - run.first_block) // BLOCKS_PER_WORKER))
         if not columns:
             shared = run.workers > 1
             columns.update((n, result_memory.zeros(capacity, np.dtype(kind), shared=shared)) for n, kind in COLUMNS)
-            more = result_memory.zeros(capacity, np.dtype(np.uint32), shared=shared)
+            more = result_memory.zeros(MORE_PER_ACCESS * capacity, np.dtype(np.uint32), shared=shared)
         for name, column in columns.items():
             setattr(run, name, column.ctypes.data)
         run.more = more.ctypes.data
@@ -193,7 +194,7 @@ def count(
     def attempt(at_once: bool) -> AccessCount:
         job = Job(library, launch, blocks, at_once)
         job.limit(deadline_s)
-        job.run.capacity = job.run.more_capacity = limit
+        job.run.capacity, job.run.more_capacity = limit, MORE_PER_ACCESS * limit
         job.run.workers, job.run.count_only = 1, 1
         began, complete = time.perf_counter(), True
         try:
@@ -207,8 +208,8 @@ def count(
 
 def result_bytes(capacity: int) -> int:
     """Return the size of the arrays that `run` fills, in bytes."""
-    kinds = [np.dtype(kind) for _, kind in COLUMNS]
-    return result_memory.bytes_for([capacity * kind.itemsize for kind in (*kinds, np.dtype(np.float32))])
+    each = [*(np.dtype(kind).itemsize for _, kind in COLUMNS), MORE_PER_ACCESS * np.dtype(np.uint32).itemsize]
+    return result_memory.bytes_for([capacity * nbytes for nbytes in each])
 
 
 def most_workers(launch: Launch) -> int:

@@ -23,6 +23,8 @@ _STORE = 8  # the column of `Accesses.boxes` for `store`
 _OWNER = ("block_of", "phase_of", "thread_of")
 # Pieces of boxes that are paired together: new memory costs more than the work, and so few use it again.
 _AT_ONCE = 1 << 14
+# Rows of a table that stay in the cache until all of their columns are filled.
+_RECORDS_AT_ONCE = 1 << 12
 
 
 @dataclass(frozen=True)
@@ -262,8 +264,10 @@ def boxes_of_run(
 def _table(columns: Sequence[npt.NDArray[Any]]) -> Ints:
     """Return columns of whole numbers as one array."""
     found = np.empty((len(columns[0]), len(columns)), np.int64)
-    for i, column in enumerate(columns):
-        found[:, i] = column
+    for begin in range(0, len(found), _RECORDS_AT_ONCE):
+        part = slice(begin, begin + _RECORDS_AT_ONCE)
+        for i, column in enumerate(columns):
+            found[part, i] = column[part]
     return found
 
 

@@ -287,6 +287,15 @@ def test_a_refused_recording_names_a_size_that_fits(name: str) -> None:
     assert len(recording.accesses) > capacity / 3
 
 
+def test_further_elements_do_not_end_a_recording_before_its_accesses_do() -> None:
+    rung = find("async_pipeline", RUNGS)
+    assert rung.demo is not None
+    job = launch(rung, Problem(*rung.demo.size), dict(rung.demo.params))
+    whole = record(job)
+    assert len(whole.accesses.more) > len(whole.accesses)
+    assert len(record(job, capacity=len(whole.accesses)).accesses) == len(whole.accesses)
+
+
 def test_a_library_call_has_no_source_to_record() -> None:
     for reference in (k for k in ladder() if not k.recordable):
         with pytest.raises(GemmvizError, match="no source"):
