@@ -77,11 +77,11 @@ def _local(args: argparse.Namespace) -> int:
 def _worker(args: argparse.Namespace) -> int:
     from gemmviz.cluster import connection, serving  # late: --help needs no cluster
 
-    tls = cluster_options.tls(args)
+    tls, count = cluster_options.tls(args), _count(args)
     connection.need_dask()
     address = connection.address(args.address, tls)
     connection.wait_for_scheduler(address, tls)
-    serving.serve(str(address), tls, serving.workers(_count(args)))
+    serving.serve(str(address), tls, serving.workers(count))
     return 0
 
 

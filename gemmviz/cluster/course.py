@@ -118,7 +118,9 @@ class Course:
         self.heard = [Heard() for _ in jobs]
         self.notes: list[str] = []
         self._workers = self._known_workers()
-        self._only = self._usable()
+        self._only = self._usable(self._workers)
+        self._futures: dict[int, Any] = {}
+        self._moves = 0
 
     @property
     def has_gpu(self) -> bool:
@@ -136,8 +138,8 @@ class Course:
         """
         client, handler = self._client, self._on_event
         client.subscribe_topic(work.topic(self.id), handler)
-        futures = self._submit()
         waiting = set(range(len(self._jobs)))
+        self._submit(waiting)
         give_up: float | None = None
         presence, absence = Presence(client, _LOOK_S), _Absence()
         why = tr("cancelled")
@@ -147,10 +149,11 @@ class Course:
                     yield from self._take(self._inbox.get(timeout=_POLL_S), waiting)
                 if cancel.is_set() and give_up is None:
                     give_up = time.monotonic() + _CANCELLED_S
-                    self._cancel(futures, waiting)
+                    self._cancel(waiting)
                 if give_up is not None and time.monotonic() > give_up:
                     break
                 if (workers := presence.news()) is not None:
+                    self._move(workers, waiting)
                     absence.note(self._can_serve(workers, waiting))
                 if give_up is None and (found := self._abandoned(presence.silent_s, absence.seconds)):
                     why = found
@@ -160,7 +163,7 @@ class Course:
                 self._settle(number, why)
             with suppress(Exception):  # without a scheduler there is nothing to release
                 client.unsubscribe_topic(work.topic(self.id))
-                client.cancel(list(futures.values()), force=True)
+                client.cancel(list(self._futures.values()), force=True)
 
     def _known_workers(self) -> dict[str, Any]:
         found = asking.workers(self._client)
@@ -172,8 +175,8 @@ class Course:
 
     def _can_serve(self, workers: dict[str, Any], waiting: set[int]) -> bool:
         """Return whether one of these workers can serve one of the waiting pieces."""
-        if self._at:
-            return self._at in workers
+        if self._is_restricted:
+            workers = {at: one for at, one in workers.items() if at in self._only}
         needs_gpu = self.has_gpu and all(self._jobs[number].gpu for number in waiting)
         return any(not needs_gpu or one.get("resources", {}).get(GPU, 0) >= 1 for one in workers.values())
 
@@ -187,11 +190,11 @@ class Course:
             return tr("this worker has left the cluster: choose another device")
         return tr("the cluster has no worker any more that could serve it")
 
-    def _usable(self) -> list[str]:
+    def _usable(self, workers: dict[str, Any]) -> list[str]:
         """Return the addresses of the workers with the same software; note the others."""
-        answers = asking.answers(self._client, work.hello, list(self._workers))
+        answers = asking.answers(self._client, work.hello, list(workers))
         usable = []
-        for at, worker in self._workers.items():
+        for at, worker in workers.items():
             answer = answers.get(at)
             try:
                 why = difference(software(), unpack(answer, (type(software()),))) if isinstance(answer, bytes) else ""
@@ -209,12 +212,29 @@ class Course:
             raise Unavailable("\n".join([*self.notes, tr("no worker of the cluster can be used")]))
         return usable
 
-    def _submit(self) -> dict[int, Any]:
+    @property
+    def _is_restricted(self) -> bool:
+        """Whether some workers may not serve the pieces. Where all are alike, one that joins later is used, too."""
+        return bool(self._at) or len(self._only) < len(self._workers)
+
+    def _move(self, workers: dict[str, Any], waiting: set[int]) -> None:
+        """Give the pieces to other workers if all that may serve them are gone.
+
+        A worker that is started again has another address, and for Dask it is another worker.
+        """
+        if self._at or not self._is_restricted or not workers or any(at in workers for at in self._only):
+            return
+        with suppress(Unavailable):
+            self._only, self._workers = self._usable(workers), workers
+            left = [self._futures.pop(number) for number in waiting]
+            self._moves += 1
+            self._submit(waiting)
+            self._client.cancel(left, force=True)
+
+    def _submit(self, numbers: set[int]) -> None:
         every_s = max(_EVERY_S, len(self._only) / _WORKERS_PER_S)
-        # Where all workers are alike, one that joins later is used, too.
-        where = {"workers": self._only} if self._at or len(self._only) < len(self._workers) else {}
-        futures = {}
-        order = list(range(len(self._jobs)))
+        where = {"workers": self._only} if self._is_restricted else {}
+        order = sorted(numbers)
         if len(self._only) > 1:  # a single worker keeps the order of the request
             order.sort(key=lambda number: -self._jobs[number].flops)
         for place, number in enumerate(order):
@@ -223,11 +243,16 @@ class Course:
             piece = Piece(self.id, number, software(), request, sources, job.deadline_s, every_s, self._samples)
             gpu = {"resources": {GPU: 1}} if job.gpu and self.has_gpu else {}
             future = self._client.submit(
-                work.work, pack(piece), key=f"gemmviz-{self.id}-{number}", pure=False, priority=-place, **gpu, **where
+                work.work,
+                pack(piece),
+                key=f"gemmviz-{self.id}-{self._moves}-{number}",
+                pure=False,
+                priority=-place,
+                **gpu,
+                **where,
             )
+            self._futures[number] = future
             self._follow(number, future)
-            futures[number] = future
-        return futures
 
     def _follow(self, number: int, future: Any) -> None:
         future.add_done_callback(lambda done: self._inbox.put((number, done)))
@@ -246,7 +271,7 @@ class Course:
                 yield found.number, reply
             return
         number, future = found
-        if number not in waiting:
+        if number not in waiting or future is not self._futures[number]:
             return
         waiting.discard(number)
         if future.status != "finished":
@@ -289,13 +314,13 @@ class Course:
         self.heard[number] = max(attempts, key=lambda heard: len(heard.results) + len(heard.tried), default=Heard())
         self.heard[number].why = why
 
-    def _cancel(self, futures: dict[int, Any], waiting: set[int]) -> None:
+    def _cancel(self, waiting: set[int]) -> None:
         """Cancel the pieces that wait for a worker, and tell the workers to end the others."""
         idle = waiting - {number for number, _ in self._attempts}
         waiting -= idle
         for number in idle:
             self._settle(number, tr("cancelled"))
-        client, course, unused = self._client, self.id, [futures[number] for number in idle]
+        client, course, unused = self._client, self.id, [self._futures[number] for number in idle]
 
         def tell() -> None:
             with suppress(Exception):  # a worker that cannot be reached ends its piece at its deadline

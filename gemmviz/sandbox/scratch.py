@@ -12,8 +12,10 @@ from contextlib import suppress
 from pathlib import Path
 
 from gemmviz.catalogue.encodings import decoded
+from gemmviz.catalogue.errors import Unavailable
 from gemmviz.catalogue.header_places import HeaderPlaces, project_folders_for_headers
 from gemmviz.catalogue.includes import begins, search_folders, walk
+from gemmviz.language import tr
 
 _COPIES = "sources"
 _MOST_BYTES, _MOST_FILES = 4 << 20, 500
@@ -23,8 +25,18 @@ _SOURCES = (".h", ".hh", ".hpp", ".hxx", ".cuh", ".inl", ".inc", ".def", ".ipp",
 
 
 def make() -> Path:
-    """Return a new, empty folder that no other user may read."""
-    return Path(tempfile.mkdtemp(prefix="gemmviz-"))
+    """Return a new, empty folder that no other user may read.
+
+    Raises
+    ------
+    Unavailable
+        When there is none: the disk is full, or the folder for temporary files is missing.
+    """
+    try:
+        return Path(tempfile.mkdtemp(prefix="gemmviz-"))
+    except FileNotFoundError:  # Python tries to write into each folder that it knows
+        text = tr("no temporary file can be written: the disk is full, or TMPDIR names a folder that is missing")
+        raise Unavailable(text) from None
 
 
 def remove(folder: Path) -> None:

@@ -280,6 +280,6 @@ fused_panels(const __grid_constant__ tensor_map A, const __grid_constant__ tenso
 // find = "threads_meet(4 + threadIdx.x / 32, 32);\n            if (lane == 0)"
 // replace = ";\n            if (lane == 0)"
 // expect = ["race"]
-// at = [128, 128, 128]
-// set = { BM = 64, BN = 64, STAGES = 2, BLOCKS = 2, CLUSTER = 1 }
+// at = [128, 320, 128]
+// set = { BM = 64, BN = 64, STAGES = 2, BLOCKS = 4, CLUSTER = 1 }
 // ---

@@ -74,6 +74,23 @@ def test_killed_workers_cost_no_result(seed, tmp_path):
 
 
 @pytest.mark.thorough
+def test_pieces_for_one_worker_only_go_to_those_that_were_started_again(tmp_path):
+    with cluster(2) as (address, process):
+        stopped, other = workers(process.pid)
+        os.kill(stopped, signal.SIGSTOP)  # it does not answer, so the pieces are for the other one only
+        running = start(address, tmp_path / "r.json")
+        end = time.monotonic() + 240
+        while not descendants(other) and time.monotonic() < end:
+            time.sleep(0.1)
+        for pid in (stopped, other):
+            os.kill(pid, signal.SIGKILL)
+        text = running.communicate(timeout=300)[1]
+        assert running.returncode == 0, text
+    assert "is not used: it does not answer" in text
+    assert all(row["status"] == "ok" for row in rows(tmp_path / "r.json"))
+
+
+@pytest.mark.thorough
 @pytest.mark.parametrize("seed", range(3))
 def test_a_killed_scheduler_costs_only_what_was_not_measured(seed, tmp_path):
     with cluster(2) as (address, process):
@@ -86,6 +103,9 @@ def test_a_killed_scheduler_costs_only_what_was_not_measured(seed, tmp_path):
         while alive(below) and time.monotonic() < end:
             time.sleep(0.2)
         assert not alive(below)  # neither workers nor their engines stay behind
+    if running.returncode == 2:  # killed before the client had asked its workers: nothing was begun
+        assert text.startswith("gemmviz: ") and text.count("\n") == 1 and not (tmp_path / "r.json").exists()
+        return
     found = rows(tmp_path / "r.json")
     missing = [row for row in found if row["status"] != "ok"]
     if running.returncode != 0:

@@ -1,6 +1,7 @@
 """The texts of a request on another machine: the same kernels, their own headers, and nothing else may run."""
 
 import errno
+import tempfile
 from dataclasses import replace
 from pathlib import Path
 
@@ -108,6 +109,18 @@ def test_a_full_disk_and_another_version_are_one_sentence(monkeypatch, tmp_path)
         answer = work._serve(other, event, work._Reporter(other, Worker()))
     assert isinstance(answer, Failed) and answer.kind == "refused"
     assert answer.message.startswith("abacus (1) was not used: it has distributed")
+
+
+def test_no_folder_for_temporary_files_is_one_sentence(monkeypatch, tmp_path):
+    kernel = find("hostmult1", ladder())
+    plain, sent = sources.collected(request((tmp_path / "mine.c", kernel.text)), ladder())
+    piece = Piece("3" * 32, 0, software(), wire.pack(plain), sent, 60.0)
+    monkeypatch.setattr(work, "_leave_threads_free", lambda: None)
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "missing"))
+    with work._cancellable(piece) as event:
+        answer = work._serve(piece, event, work._Reporter(piece, Worker()))
+    text = "no temporary file can be written: the disk is full, or TMPDIR names a folder that is missing"
+    assert answer == Failed(1, "refused", f"abacus (1): {text}")
 
 
 def test_a_piece_ends_at_its_deadline_and_with_its_course():

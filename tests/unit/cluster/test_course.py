@@ -2,6 +2,7 @@
 
 import asyncio
 import threading
+import time
 
 import pytest
 
@@ -149,3 +150,38 @@ def test_a_worker_that_does_not_answer_is_named_and_the_others_are_used(monkeypa
     client = Uneven({})
     client._answers[0]["stopped"] = {"name": 1, "host": "lab", "resources": {}}
     assert Course(client, []).notes == ["worker 1 (lab) is not used: it does not answer"]
+
+
+class Restarting(Client):
+    """A client of two workers: one does not answer at first, and later both have been started again."""
+
+    def __init__(self):
+        before, after = ({f"{at}{n}": {"name": n, "host": "desk"} for n in range(2)} for at in ("old", "new"))
+        super().__init__(after)
+        self._answers[0] = before
+        self.submitted, self.given_up = [], []
+
+    async def _run(self, workers):
+        return {at: pack(software()) for at in workers if at != "old0"}
+
+    def submit(self, function, piece, key, pure, priority, workers=()):
+        self.submitted.append(list(workers))
+        return Future()
+
+    def cancel(self, futures, force):
+        self.given_up.append(len(futures))
+
+
+def test_pieces_do_not_wait_for_ever_for_the_address_of_a_worker_that_was_started_again(monkeypatch):
+    monkeypatch.setattr(course, "_LOOK_S", 0.0)
+    client, cancel = Restarting(), threading.Event()
+    one = Course(client, [Job(BenchRequest(1, [], [(8, 8, 8)]), SentSources([]), False, 1.0)])
+    run = threading.Thread(target=lambda: list(one.run(cancel)))
+    run.start()
+    limit = time.monotonic() + 60
+    while len(client.submitted) < 2 and time.monotonic() < limit:
+        time.sleep(0.01)
+    cancel.set()
+    run.join()
+    assert client.submitted == [["old1"], []]
+    assert client.given_up[0] == 1 and one.heard[0].why == "cancelled"
