@@ -20,6 +20,7 @@ from gemmviz.simt.shared_array import SharedArray
 
 _MAP_BYTES, _MAP_ALIGNMENT = 128, 64
 _BARRIER_BYTES = 8
+_CODE_BYTES = 1 << 24
 BARE = ("int8", "uint8")
 
 
@@ -92,6 +93,9 @@ def _lines(pcs: npt.NDArray[np.uint64], place: Callable[[int], tuple[int, int]])
     if not len(pcs):
         return np.zeros(0, np.int64)
     first = pcs.min()
+    if pcs.max() - first > _CODE_BYTES:  # an address outside of the kernel's code
+        far, which = np.unique(pcs, return_inverse=True)
+        return np.array([place(pc)[0] for pc in far.tolist()], np.int64)[which]
     offset = (pcs - first).astype(np.int64)
     used = np.zeros(int(offset.max()) + 1, bool)
     used[offset] = True

@@ -7,6 +7,7 @@ import numpy.typing as npt
 import pytest
 
 from gemmviz.simt.block_order import by_block, reordered
+from gemmviz.simt.tma_boxes import _lines
 from gemmviz.simt.layout import BOX, COPY, EVENT
 
 
@@ -31,3 +32,8 @@ def test_records_in_another_order_are_whole() -> None:
     records = _records(EVENT, [4, 5, 6])
     records["barrier"] = [7, 8, 9]
     assert reordered(records, np.array([2, 0])).tobytes() == records[[2, 0]].tobytes()
+
+
+@pytest.mark.parametrize("pcs", [[], [4096, 4100, 4096, 8192], [0, 0x7F00_0000_1000, 4096]])
+def test_each_report_has_the_line_of_its_instruction(pcs: list[int]) -> None:
+    assert _lines(np.array(pcs, np.uint64), lambda pc: (pc % 97, 0)).tolist() == [pc % 97 for pc in pcs]
