@@ -7,8 +7,8 @@ import numpy.typing as npt
 import pytest
 
 from gemmviz.simt.block_order import by_block, reordered
-from gemmviz.simt.tma_boxes import _lines
 from gemmviz.simt.layout import BOX, COPY, EVENT
+from gemmviz.simt.tma_boxes import _lines
 
 
 def _records(kind: np.dtype[Any], block: list[int]) -> npt.NDArray[Any]:
