@@ -41,7 +41,9 @@ def show(recording: Recording, traffic: Traffic, *, lines: bool) -> None:
         )
     if traffic.tile_steps:
         steps = "1 tile step" if traffic.tile_steps == 1 else f"{traffic.tile_steps} tile steps"
-        console.print(f"{steps} per block, {traffic.conflict_degree():.3g} wavefronts per shared request")
+        degree = f"{traffic.conflict_degree():.3g}"
+        waves = "wavefront" if degree == "1" else "wavefronts"
+        console.print(f"{steps} per block, {degree} {waves} per shared request")
     if recording.sharing is not None:
         console.print(link.sentence(recording), soft_wrap=True)
     written = " that these blocks write" if recording.scope else ""
