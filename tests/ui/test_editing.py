@@ -122,6 +122,20 @@ def test_a_new_parameter_in_the_front_matter_gets_a_box(window, qtbot):
     assert window.session.choice.params == {"TS": 4, "Q": 1}
 
 
+def test_undo_takes_a_change_or_a_revert_back_from_everywhere(window, qtbot):
+    session = window.session
+    session.choice.break_it((next(iter(session.choice.base.breaks)).id,))
+    wait_shown(window, qtbot)
+    qtbot.keyClick(window.stage, Qt.Key.Key_Z, CTRL)
+    assert not session.choice.variant and not session.choice.all_unsaved()
+    wait_recorded(window, qtbot)
+    type_over(window, qtbot, "float sum = 0;", "float sum = 7;")
+    qtbot.keyClick(window.stage, Qt.Key.Key_F6)
+    assert "sum = 0;" in session.choice.text
+    qtbot.keyClick(window.stage, Qt.Key.Key_Z, CTRL)
+    assert "sum = 7;" in session.choice.text
+
+
 def test_revert_goes_back_to_the_file_and_undo_brings_the_edit_back(window, qtbot):
     shipped = window.source.toPlainText()
     type_over(window, qtbot, "float sum = 0;", "float sum = 1;")

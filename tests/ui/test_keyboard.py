@@ -280,7 +280,7 @@ def make_ready(window, name):
     if name in ("answer_1", "answer_2", "close_message"):
         no = Answer("No", lambda: None)
         session.messages.tell(Message("Really?", "info", answers=(no, no)))
-    elif name == "revert":
+    elif name in ("revert", "undo"):
         session.choice.break_it(("no-second-barrier",))
     elif name == "loop_all":
         session.playback.set_loop_range(2, 20)

@@ -188,12 +188,19 @@ def _view_actions(window: Acting) -> list[Action]:
         window.rail.fold(False)
         window.ladder.setFocus(by_key)
 
+    def undo() -> None:
+        if session.choice.breaks:
+            session.choice.revert()
+        else:
+            window.source.undo()
+
     edit, source = on("source", window.source.toggle_edit), on("source", lambda: window.source.setFocus(by_key))
     return [
         *pages,
         Action("rail", "View", tr("Fold the kernels away / show them"), ("K",), window.rail.toggle),
         Action("size", "View", tr("Size and parameters of the recording…"), ("S",), window.open_size),
         Action("edit", "Source", tr("Edit the source / lock it"), ("Ctrl+Shift+E",), edit),
+        Action("undo", "Source", tr("Undo the last change of the source"), ("Ctrl+Z",), undo),
         Action("revert", "Source", tr("Back to the text on file"), ("F6",), session.choice.revert),
         Action("compare_edits", "Source", tr("Compare with the text as opened"), ("Shift+F6",), window.compare_edits),
         Action(
