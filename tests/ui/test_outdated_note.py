@@ -55,6 +55,7 @@ def test_an_empty_stage_says_that_its_recording_was_cancelled() -> None:
         "The recording of gputiled was cancelled",
         "To record it again, press Record (Ctrl+R).",
     )
+    assert "Record (Ctrl+R) there" in blank_text(session.staged, session.permission, True)[1]  # for an audience
     session.progress.set("record", ("Compiling", None))
     assert blank_text(session.staged, session.permission, False)[0] == "Recording gputiled…"
     session.progress.set("record", None)

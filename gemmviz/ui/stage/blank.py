@@ -53,12 +53,15 @@ def blank_text(staged: Staged, permission: Permission | None, presented: bool) -
     progress = staged.progress["record"]
     if progress is not None:
         return tr("Recording {kernel}…", kernel=kernel.alias), progress[0]
+    if staged.cursor.failure == (staged.choice.text, "cancelled"):
+        return (
+            tr("The recording of {kernel} was cancelled", kernel=kernel.alias),
+            tr("Esc leads back to the window: press Record (Ctrl+R) there.")
+            if presented
+            else tr("To record it again, press Record (Ctrl+R)."),
+        )
     if presented:
         return tr("Nothing recorded yet"), tr("Esc leads back to the window: choose a kernel there, and record it.")
-    if staged.cursor.failure == (staged.choice.text, "cancelled"):
-        return tr("The recording of {kernel} was cancelled", kernel=kernel.alias), tr(
-            "To record it again, press Record (Ctrl+R)."
-        )
     if _how_it_failed(staged):
         if staged.choice.fault is not None or known(staged.cursor.failure)[1] == "compile":
             return tr("{kernel} does not compile", kernel=kernel.alias), tr(
