@@ -52,6 +52,12 @@ def workers(pid):
     return found
 
 
+def wait_for_a_piece(pid, running):
+    """Wait until a worker of a cluster measures, which its engine does; or until the client has ended."""
+    while running.poll() is None and not any(descendants(worker) for worker in workers(pid)):
+        time.sleep(0.1)
+
+
 def command_line(pid):
     return Path(f"/proc/{pid}/cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace")
 
@@ -63,7 +69,8 @@ def test_killed_workers_cost_no_result(seed, tmp_path):
     with cluster(2) as (address, process):
         running = start(address, tmp_path / "r.json")
         for _ in range(2):
-            time.sleep(chance.uniform(5, 20))
+            wait_for_a_piece(process.pid, running)
+            time.sleep(chance.uniform(0, 4))
             chosen = workers(process.pid)
             if chosen and running.poll() is None:
                 os.kill(chance.choice(chosen), signal.SIGKILL)
@@ -95,7 +102,10 @@ def test_pieces_for_one_worker_only_go_to_those_that_were_started_again(tmp_path
 def test_a_killed_scheduler_costs_only_what_was_not_measured(seed, tmp_path):
     with cluster(2) as (address, process):
         running = start(address, tmp_path / "r.json")
-        time.sleep(random.Random(seed).uniform(15, 40))
+        chance = random.Random(seed)
+        if seed:
+            wait_for_a_piece(process.pid, running)
+        time.sleep(chance.uniform(0, 8))  # in the first case nothing may have begun
         below = descendants(process.pid)
         process.send_signal(signal.SIGKILL)
         text = running.communicate(timeout=300)[1]
