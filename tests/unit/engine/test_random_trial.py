@@ -86,7 +86,7 @@ def test_a_fault_of_the_compiler_has_the_line_of_the_file_on_disk(tmp_path: Path
 
 def test_an_access_out_of_bounds_has_the_line_of_the_file_on_disk(tmp_path: Path) -> None:
     text = NAIVE.format(kind="float", sum="sum + A[row * K + k] * B[k * N + column]")
-    text = text.replace("C[row * N + column] =", "C[row * N + column + 100000000] =")
-    line = next(at for at, one in enumerate(text.split("\n"), 1) if "100000000" in one)
+    text = text.replace("C[row * N + column] =", "C[row * N + column + 200000] =")
+    line = next(at for at, one in enumerate(text.split("\n"), 1) if "200000" in one)
     found = settled_text(tmp_path, text)
     assert not found.right and f"mine.cu:{line}" in found.settled, found.settled
