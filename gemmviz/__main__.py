@@ -3,10 +3,12 @@
 import sys
 
 from gemmviz.cli import run
+from gemmviz.cli.encoding import accept_all_letters
 
 
 def main() -> None:
     """Run the command line and leave with its exit code."""
+    accept_all_letters()
     sys.exit(run(sys.argv[1:]))
 
 

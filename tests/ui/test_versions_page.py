@@ -11,6 +11,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QFileDialog
 
 from gemmviz.catalogue.ladder import find
+from gemmviz.language.numbers import THIN
 
 pytestmark = pytest.mark.new_window  # nearly all of these tests change what cannot be put back
 
@@ -75,7 +76,7 @@ def test_two_files_are_compared_after_the_question_and_played_on_the_stage(windo
     table = {row[0]: row[1:] for row in rows(page.table)}
     assert table["* C"][0] == "right" and table["* C"][1].startswith("WRONG in")
     accesses = table["* accesses"]
-    assert int(accesses[0].replace(",", "")) > int(accesses[1].replace(",", ""))
+    assert int(accesses[0].replace(THIN, "")) > int(accesses[1].replace(THIN, ""))
     texts = [row[0] for row in rows(page.changes)]
     assert texts[0].startswith("+ new: second.c:") and "element of C never written" in texts[0]
     line = window.session.versions.result.changes[0].after.line

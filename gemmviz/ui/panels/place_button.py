@@ -77,9 +77,8 @@ class PlaceButton(QToolButton):
         tip = tr("The device that measures, here or on another machine. The picture is recorded here.")
         self.setToolTip(f"{text}\n{tip}")
         idle = not self.session.progress.is_any("bench", "beside")
-        show_inside(
-            self, self._alone or (idle and places.scheduler is not None)
-        )  # the strip needs the room for samples
+        # The strip needs the room for samples.
+        show_inside(self, self._alone or (idle and places.scheduler is not None))
         self.setEnabled(idle)
         if self.menu_of_places.isVisible():
             self._fill()
