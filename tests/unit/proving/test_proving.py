@@ -263,18 +263,11 @@ def test_a_cpu_kernel_has_no_counters(capsys: pytest.CaptureFixture[str]) -> Non
     assert "does not run on a GPU" in capsys.readouterr().err
 
 
-# Changed since a GPU with Nsight Compute was at hand; docs/proofs.md names them.
-WAITING = {"tf32", "fp8_in_turns"}
-
-
 def test_the_shipped_proofs_are_of_the_shipped_kernels_and_hold() -> None:
     files = proofs.kept()
     rungs = [kernel for kernel in ladder() if kernel.backend == "cuda" and not (kernel.exhibit or kernel.division)]
     for kernel in rungs:
         found = [p for file in files for p in file.of(kernel)]
-        if kernel.name in WAITING:
-            assert not found, f"{kernel.name} is proved again: it waits no more"
-            continue
         assert len({p.size for p in found}) >= 2, f"{kernel.name} is not proved as it stands"
         assert all(p.holds for p in found)
 
