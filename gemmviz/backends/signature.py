@@ -20,27 +20,30 @@ MOST = 32
 _POINTER, _MAP, _MAP_POINTER = 1000, 2000, 3000
 _INTEGERS: dict[int, type[np.generic]] = {1: np.int8, 2: np.int16, 4: np.int32, 8: np.int64}
 _FLOATS: dict[int, type[np.generic]] = {104: np.float32, 108: np.float64}
+# The names begin with gv_: what a user's file defines as a macro (T, N) is not touched.
 _SOURCE = """
 #line 1 "gemmviz_arguments"
-template <class T, class = int> struct gv_is_map { static const bool value = false; };
-template <class T> struct gv_is_map<T, decltype((int) sizeof(T))> {
-    static const bool value = sizeof(T) == 128 && alignof(T) %% 64 == 0;
+template <class gv_T, class = int> struct gv_is_map { static const bool gv_value = false; };
+template <class gv_T> struct gv_is_map<gv_T, decltype((int) sizeof(gv_T))> {
+    static const bool gv_value = sizeof(gv_T) == 128 && alignof(gv_T) %% 64 == 0;
 };
-template <class T> struct gv_kind { static const int value = gv_is_map<T>::value ? %(map)d : (int) sizeof(T); };
-template <class T> struct gv_kind<T *> {
-    static const int value = gv_is_map<T>::value ? %(map_pointer)d : %(pointer)d;
+template <class gv_T> struct gv_kind {
+    static const int gv_value = gv_is_map<gv_T>::gv_value ? %(map)d : (int) sizeof(gv_T);
 };
-template <class T> struct gv_kind<T *__restrict__> : gv_kind<T *> {};
-template <> struct gv_kind<float> { static const int value = 104; };
-template <> struct gv_kind<double> { static const int value = 108; };
-template <class... P> __device__ void gv_kinds(int *out, void (*)(P...))
+template <class gv_T> struct gv_kind<gv_T *> {
+    static const int gv_value = gv_is_map<gv_T>::gv_value ? %(map_pointer)d : %(pointer)d;
+};
+template <class gv_T> struct gv_kind<gv_T *__restrict__> : gv_kind<gv_T *> {};
+template <> struct gv_kind<float> { static const int gv_value = 104; };
+template <> struct gv_kind<double> { static const int gv_value = 108; };
+template <class... gv_P> __device__ void gv_kinds(int *gv_out, void (*)(gv_P...))
 {
-    const int kinds[] = {gv_kind<P>::value..., 0};
-    *out = sizeof...(P);
-    for (int i = 0; i < (int) sizeof...(P) && i < %(most)d; i++)
-        out[i + 1] = kinds[i];
+    const int gv_found[] = {gv_kind<gv_P>::gv_value..., 0};
+    *gv_out = sizeof...(gv_P);
+    for (int gv_i = 0; gv_i < (int) sizeof...(gv_P) && gv_i < %(most)d; gv_i++)
+        gv_out[gv_i + 1] = gv_found[gv_i];
 }
-extern "C" __global__ void %(name)s(int *out) { gv_kinds(out, (decltype(&%(entry)s)) 0); }
+extern "C" __global__ void %(name)s(int *gv_out) { gv_kinds(gv_out, (decltype(&%(entry)s)) 0); }
 """
 
 

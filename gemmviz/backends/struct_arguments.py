@@ -19,32 +19,37 @@ _FILL = "gv_fill_struct_"
 _MOST_BYTES = 4096  # for all parameters of a kernel together, up to CUDA 12.0
 _TYPES = """
 #line 1 "gemmviz_arguments"
-template <class N> struct gv_number {
-    N n;
-    template <class T, class = decltype(static_cast<T>(N()))> __device__ operator T() const { return (T) n; }
-    template <class T> __device__ operator T *() const { return (T *) (size_t) n; }
+template <class gv_N> struct gv_number {
+    gv_N gv_n;
+    template <class gv_T, class = decltype(static_cast<gv_T>(gv_N()))> __device__ operator gv_T() const
+    {
+        return (gv_T) gv_n;
+    }
+    template <class gv_T> __device__ operator gv_T *() const { return (gv_T *) (size_t) gv_n; }
 };
 struct gv_pointer {
-    long long p;
-    template <class T> __device__ operator T *() const { return (T *) p; }
+    long long gv_p;
+    template <class gv_T> __device__ operator gv_T *() const { return (gv_T *) gv_p; }
 };
-template <int I, class F> struct gv_parameter;
-template <class R, class P, class... Q> struct gv_parameter<0, R (*)(P, Q...)> { typedef P type; };
-template <int I, class R, class P, class... Q> struct gv_parameter<I, R (*)(P, Q...)>
-    : gv_parameter<I - 1, R (*)(Q...)> {};
-template <class T> struct gv_struct { typedef T type; };
-template <class T> struct gv_struct<const T> : gv_struct<T> {};
-template <class T> struct gv_struct<T *> : gv_struct<T> {};
-template <class T> struct gv_struct<T *__restrict__> : gv_struct<T> {};
+template <int gv_I, class gv_F> struct gv_parameter;
+template <class gv_R, class gv_P, class... gv_Q> struct gv_parameter<0, gv_R (*)(gv_P, gv_Q...)> {
+    typedef gv_P gv_type;
+};
+template <int gv_I, class gv_R, class gv_P, class... gv_Q> struct gv_parameter<gv_I, gv_R (*)(gv_P, gv_Q...)>
+    : gv_parameter<gv_I - 1, gv_R (*)(gv_Q...)> {};
+template <class gv_T> struct gv_struct { typedef gv_T gv_type; };
+template <class gv_T> struct gv_struct<const gv_T> : gv_struct<gv_T> {};
+template <class gv_T> struct gv_struct<gv_T *> : gv_struct<gv_T> {};
+template <class gv_T> struct gv_struct<gv_T *__restrict__> : gv_struct<gv_T> {};
 """
 _SOURCE = """
-extern "C" __global__ void %(name)s(const long long *v, unsigned char *out, int most)
+extern "C" __global__ void %(name)s(const long long *gv_v, unsigned char *gv_out, int gv_most)
 {
-    typedef gv_struct<gv_parameter<%(number)d, decltype(&%(entry)s)>::type>::type made;
-    made m = %(members)s;
-    *(int *) out = (int) sizeof m;
-    for (int i = 0; i < (int) sizeof m && i < most; i++)
-        out[16 + i] = ((const unsigned char *) &m)[i];
+    typedef gv_struct<gv_parameter<%(number)d, decltype(&%(entry)s)>::gv_type>::gv_type gv_made;
+    gv_made gv_m = %(members)s;
+    *(int *) gv_out = (int) sizeof gv_m;
+    for (int gv_i = 0; gv_i < (int) sizeof gv_m && gv_i < gv_most; gv_i++)
+        gv_out[16 + gv_i] = ((const unsigned char *) &gv_m)[gv_i];
 }
 """
 Fill = Callable[[Any, Sequence[Any]], Any]
@@ -66,10 +71,10 @@ def filling_source(launch: Launch) -> str:
 
 def _member(name: str, at: int) -> str:
     if name in (*MATRICES, D, BIAS, *POINTERS):
-        return f"gv_pointer{{v[{at}]}}"
+        return f"gv_pointer{{gv_v[{at}]}}"
     if name in ("alpha", "beta"):
-        return f"gv_number<double>{{__longlong_as_double(v[{at}])}}"
-    return f"gv_number<long long>{{v[{at}]}}"
+        return f"gv_number<double>{{__longlong_as_double(gv_v[{at}])}}"
+    return f"gv_number<long long>{{gv_v[{at}]}}"
 
 
 def struct_fillers(module: Any, launch: Launch) -> list[Fill]:

@@ -4,6 +4,8 @@
 #include "type_traits"
 // Spellings of asm that nvcc takes from the host's compiler.
 #define __asm__ asm
+// nvcc reads over it; for NVRTC it is an error since C++17.
+#define register
 #define __volatile__ volatile
 typedef unsigned char uchar;
 typedef unsigned short ushort;
@@ -25,4 +27,25 @@ namespace std {
 typedef decltype(sizeof(0)) size_t;
 template <class T> constexpr __host__ __device__ const T &min(const T &a, const T &b) { return b < a ? b : a; }
 template <class T> constexpr __host__ __device__ const T &max(const T &a, const T &b) { return a < b ? b : a; }
+using ::abs;
+using ::ceil;
+using ::cos;
+using ::exp;
+using ::exp2;
+using ::fabs;
+using ::floor;
+using ::fma;
+using ::fmax;
+using ::fmin;
+using ::isfinite;
+using ::isinf;
+using ::isnan;
+using ::log;
+using ::log2;
+using ::pow;
+using ::round;
+using ::sin;
+using ::sqrt;
+using ::tanh;
+using ::trunc;
 }

@@ -93,7 +93,7 @@ def test_a_structure_with_more_than_numbers_and_pointers_is_not_read() -> None:
 
 def test_a_gpu_gets_the_pointer_too() -> None:
     job = launch(guessed_kernel(guess(POINTERS, Path("product.cu"))), SIZE)
-    assert "gv_struct<gv_parameter<0, decltype(&product)>::type>::type made" in filling_source(job)
+    assert "gv_struct<gv_parameter<0, decltype(&product)>::gv_type>::gv_type gv_made" in filling_source(job)
     kernel, pointer = job.kernel, 1000
     answer = [3, pointer, pointer, pointer]
     assert scalar_types(answer, kernel.args, "product", kernel.structs, kernel.struct_pointers) == {}

@@ -122,8 +122,8 @@ def test_a_batch_without_its_key_is_refused() -> None:
 
 def test_the_gpu_s_compiler_lays_out_a_structure_of_its_members() -> None:
     source = filling_source(of_style("parameters"))
-    assert "m = {gv_number<long long>{v[0]}, gv_number<long long>{v[1]}" in source
-    assert "gv_pointer{v[3]}" in source and "gv_number<double>{__longlong_as_double(v[9])}" in source
+    assert "gv_m = {gv_number<long long>{gv_v[0]}, gv_number<long long>{gv_v[1]}" in source
+    assert "gv_pointer{gv_v[3]}" in source and "gv_number<double>{__longlong_as_double(gv_v[9])}" in source
     assert "gv_parameter<0, decltype(&gemm<Parameters<float>>)>" in source
     assert filling_source(of_style("batched")) == ""
 

@@ -1,4 +1,4 @@
-"""Kernels that use names of CUDA for their own things: indices as variables and parameters, words of its headers."""
+"""Kernels that use names of CUDA for their own things: indices as variables and parameters, words of its headers, macros."""
 
 from pathlib import Path
 
@@ -48,6 +48,24 @@ __global__ void gemm(const float *A, const float *B, float *C, int M, int N, int
 }
 """
 
+MACROS = """
+#include <cmath>
+#define T 8
+#define P 2
+#define out 1
+#define value 5
+namespace {
+__global__ void gemm(const float *A, const float *B, float *C, int M, int N, int K)
+{
+    register int row = blockIdx.y * T + threadIdx.y, col = blockIdx.x * T + threadIdx.x;
+    if (row >= M || col >= N) return;
+    float sum = 0;
+    for (int k = 0; k < std::ceil(static_cast<double>(K)); k++) sum += A[row * K + k] * B[k * N + col];
+    C[row * N + col] = std::isnan(sum) ? std::sqrt(sum) : sum;
+}
+}
+"""
+
 
 def job(text: str) -> Launch:
     return launch(parse(HEAD + text, Path("mine.cu")), Problem(12, 9, 7))
@@ -61,11 +79,12 @@ def test_an_index_may_be_a_variable_or_a_parameter() -> None:
     assert all("A[row" in line or "C[row" in line for line in lines)  # the indices are no accesses
 
 
-def test_words_of_the_headers_of_cuda_do_no_harm() -> None:
-    assert record(job(WORDS), deadline_s=10).wrong == 0
+@pytest.mark.parametrize("text", [WORDS, MACROS])
+def test_words_of_the_headers_of_cuda_and_short_macros_do_no_harm(text: str) -> None:
+    assert record(job(text), deadline_s=10).wrong == 0
 
 
 @pytest.mark.skipif(nvrtc_alone.library() is None, reason="there is no NVRTC")
-@pytest.mark.parametrize("text", [OWN_INDICES, WORDS])
+@pytest.mark.parametrize("text", [OWN_INDICES, WORDS, MACROS])
 def test_nvrtc_takes_them(text: str) -> None:
     assert nvrtc_alone.errors(job(text), "sm_80") == ""
