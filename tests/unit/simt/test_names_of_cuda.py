@@ -1,4 +1,4 @@
-"""Kernels that use names of CUDA for their own things: indices as variables and parameters, words of its headers, macros."""
+"""Kernels that use names of CUDA for their own things (indices, words of its headers), and short macros."""
 
 from pathlib import Path
 
