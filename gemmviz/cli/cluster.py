@@ -15,10 +15,10 @@ def add(commands: Any, summary: str) -> None:
     parser = commands.add_parser(
         "cluster",
         help=summary,
-        description="Starts workers that serve `gemmviz bench`, `tune` and `check` with --cluster ADDRESS. A worker is "
-        "a worker of Dask (pip install 'gemmviz[cluster]'), one per GPU. Whoever can connect to it can run code there: "
-        "so beyond this machine's loopback address, TLS with certificates is required. docs/cluster.md shows how to "
-        "make them.",
+        description="Starts workers that serve `gemmviz bench`, `tune`, `check`, `claims` and `prove` with --cluster "
+        "ADDRESS. A worker is a worker of Dask (pip install 'gemmviz[cluster]'), one per GPU. Whoever can connect to "
+        "it can run code there: so beyond this machine's loopback address, TLS with certificates is required. "
+        "docs/cluster.md shows how to make them.",
     )
     kinds = parser.add_subparsers(metavar="KIND", required=True)
 

@@ -40,6 +40,8 @@ def add(commands: Any, summary: str) -> None:
         help=summary,
         description="Runs the unmodified source of a kernel on the CPU, one fibre per thread, and counts every access "
         "that remains after compiling (as compiled), or every access in the text (--as-written).",
+        epilog="Exit code 1 when C is wrong, or an access is out of bounds or misaligned, or threads miss a barrier. "
+        "`gemmviz check` looks for further defects.",
     )
     parser.add_argument("kernel", metavar="KERNEL", help=options.KERNEL_HELP)
     options.add_launch(parser, default_size=8)

@@ -98,9 +98,14 @@ def _refuse_hopeless(row: Row) -> None:
 def _progress_text(search: Search, number: int, left_s: float) -> str:
     """Describe the current trial, the best so far, and the remaining time."""
     params, best = params_text(search.space.candidates[number]), search.best
-    if search.racers:
+    if search.finalists:
         rounds = search.rounds(number) + 1
-        text = tr("Race of {count}, round {round}: {params}", count=len(search.racing), round=rounds, params=params)
+        text = tr(
+            "{count} candidates in turns, round {round}: {params}",
+            count=len(search.remaining),
+            round=rounds,
+            params=params,
+        )
     else:
         place, count = len(search.order) + 1, len(search.space.candidates)
         text = tr("Candidate {place} of {count}: {params}", place=place, count=count, params=params)

@@ -38,16 +38,16 @@ def test_one_key_shows_a_second_rung_and_removes_it(window, qtbot):
     qtbot.keyClick(window.stage, D)
     qtbot.waitUntil(lambda: comparison.match is not None, timeout=RECORDING_MS)
     assert session.cursor.playable is first
-    assert window.arena.second.isVisible() and window.arena.race.isVisible()
+    assert window.arena.second.isVisible() and window.arena.figures.isVisible()
     assert window.inspector.panel == "duel" and not window.source.isVisible()
     assert abs(window.stage.height() - window.arena.second.height()) <= 1
     assert abs(window.stage.width() - window.arena.second.width()) <= 4
     qtbot.keyClick(window.stage, Qt.Key.Key_End)
     assert session.comparison.finished(session.cursor.step, window.session.second.cursor.step)
-    assert window.arena.race.sentence.text()
-    assert [lane.id for lane in window.arena.race.bars.lanes][:2] == ["bytes", "requests"]
+    assert window.arena.figures.sentence.text()
+    assert [lane.id for lane in window.arena.figures.bars.lanes][:2] == ["bytes", "requests"]
     qtbot.keyClick(window.stage, D)
-    assert not window.arena.second.isVisible() and not window.arena.race.isVisible()
+    assert not window.arena.second.isVisible() and not window.arena.figures.isVisible()
     assert window.inspector.panel == panel and window.source.isVisible()
     assert window.ladder.isVisible()
     assert session.choice.problem == size and session.cursor.playable is first
@@ -64,7 +64,7 @@ def test_both_stages_show_the_same_lens(window, qtbot, comparison):
 
 
 def test_the_lens_of_banks_has_a_table_of_lanes_and_banks_of_both_kernels(window, qtbot, comparison):
-    lanes = window.arena.race.lanes
+    lanes = window.arena.figures.lanes
     assert not lanes.isVisible()
     window.session.lens.show("banks")
     assert lanes.isVisible()
@@ -80,7 +80,7 @@ def test_the_lens_of_banks_has_a_table_of_lanes_and_banks_of_both_kernels(window
 
 def test_the_lines_that_differ_stand_below_the_figures(window, qtbot, comparison):
     """gputiled without its second barrier: one line of it has no counterpart."""
-    panel = window.arena.race.lines
+    panel = window.arena.figures.lines
     assert panel.heading.text() == "1 line differs" and panel.isVisible()
     (passage,) = panel.passages
     assert [line.text for line in passage.mine] == ["__syncthreads();"] and not passage.other
@@ -105,8 +105,8 @@ def test_the_rung_beside_is_found_by_typing(window, qtbot):
     assert window.session.second.choice.kernel.name == "gputiled~no-second-barrier"
     assert window.session.second.choice.params == window.session.choice.params
     qtbot.keyClick(window.stage, D, Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.ShiftModifier)
-    assert comparison.pace == "bytes" and window.arena.race.pace.currentData() == "bytes"
-    window.arena.race.pace.setCurrentIndex(0)
+    assert comparison.pace == "bytes" and window.arena.figures.pace.currentData() == "bytes"
+    window.arena.figures.pace.setCurrentIndex(0)
     assert comparison.pace == "work"
 
 
@@ -139,7 +139,7 @@ def test_a_broken_text_on_the_second_stage_does_not_change_the_first(window, qtb
     text = window.session.second.messages.current.text
     assert "nothing" in text and "Ctrl+D" in text
     assert session.cursor.playable is first and session.messages.current is None
-    assert comparison.match is None and not window.arena.race.bars.lanes
+    assert comparison.match is None and not window.arena.figures.bars.lanes
 
 
 class Waits:

@@ -152,7 +152,7 @@ def test_mouse_and_arrow_keys_show_the_facts_about_a_candidate(charts, qtbot):
     qtbot.wait(20)
     qtbot.mouseMove(chart.plot.viewport(), chart.plot.pixel(4, 120.0))
     qtbot.waitUntil(lambda: "TS=16 WPT=8" in QToolTip.text())
-    assert "120 GFLOPS, looked at once" in QToolTip.text() and "40 registers" in QToolTip.text()
+    assert "120 GFLOPS, measured once" in QToolTip.text() and "40 registers" in QToolTip.text()
     chart.plot.setFocus()
     texts = []
     chart._point(None)

@@ -42,7 +42,7 @@ class Tuned:
     gain
         Its speed divided by that of the defaults; None if these cannot run.
     rounds
-        The number of rounds of its race; 0 if there was only a look.
+        The number of its interleaved rounds; 0 if there was only a look.
     """
 
     kernel: str

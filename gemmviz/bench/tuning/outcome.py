@@ -19,7 +19,7 @@ _ON_GPU = ("cuda", "cublas")
 class Candidate(TypedDict):
     """One combination of parameters with its known results, without its samples; a ``gflops`` of None: no figure.
 
-    ``of_best`` is its speed divided by the current winner's, in the rounds of the race that both have, else in their
+    ``of_best`` is its speed divided by the current winner's, in the interleaved rounds that both have, else in their
     looks. The ratio of their ``gflops`` differs from it if one has fewer rounds, as a machine's speed varies with time.
     """
 

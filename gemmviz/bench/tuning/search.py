@@ -1,4 +1,4 @@
-"""Searches for the fastest values of a kernel's parameters: a look at each combination, then a race of the best ones.
+"""Searches for the fastest values of a kernel's parameters: a look at each combination, then the best ones in turns.
 
 The search chooses the next measurement and uses the figures; `gemmviz.bench.measure` takes each figure, so that every
 candidate is verified and timed by the same rules as every other figure of gemmviz. With a tuner library this would not
@@ -11,9 +11,9 @@ than the machine's noise.
 1. **Look**: one round of a few cold samples for each candidate. The default comes first. Then some neighbours of the
    fastest one up to now (one parameter changed; if the fastest has no neighbours left, those of the second, and so on)
    alternate with candidates from the whole space, chosen with a fixed seed, until all are tried or the time is over.
-2. **Race**: the fastest ones and the default are measured in turns, in rounds, each round in the reverse order of the
-   previous one. Candidates that are clearly slower than the leader in paired rounds are removed, until the others are
-   certainly equal or the time is over.
+2. **Interleaved rounds**: the fastest ones and the default, the *finalists*, are measured in turns, each round in the
+   reverse order of the previous one. Finalists that are clearly slower than the leader in paired rounds are removed,
+   until the others are certainly equal or the time is over.
 
 Candidates that are not clearly slower than the leader are *equal* to it; of equal candidates the first in the declared
 order is taken, which is the default if it is among them.
@@ -29,11 +29,11 @@ from gemmviz.bench.row import Row
 from gemmviz.bench.tuning.space import Params, Space
 
 ROUNDS = 12
-"""The largest number of rounds of a race."""
-_ALL_ROUNDS = ROUNDS + 2  # the look, the race, and one that is never made: the last round would have a hot pass
+"""The largest number of interleaved rounds."""
+_ALL_ROUNDS = ROUNDS + 2  # the look, the others, and one that is never made: the last round would have a hot pass
 LEAST_ROUNDS = 3
 """With fewer paired rounds, no candidate counts as slower than another."""
-MOST_RACERS = 8
+MOST_FINALISTS = 8
 PROTOCOL = Protocol(
     rounds=_ALL_ROUNDS,
     warmup_s=0.05,
@@ -42,10 +42,10 @@ PROTOCOL = Protocol(
     target_iqr=0.05,
     timeout_s=0.5 * _ALL_ROUNDS,
 )
-"""The rules of a search: the look is the first round, the race has the others."""
+"""The rules of a search: the look is the first round, the interleaved ones are the others."""
 
 _LOOK_SHARE = 0.6  # the share of the time for looks, if there are too many candidates to look at all
-_RACING_WITHIN = 0.15  # candidates within this share of the fastest look race
+_FINALISTS_WITHIN = 0.15  # finalists are within this share of the fastest look
 _LOOK_NOISE = 0.03  # possible difference of two single rounds at different times
 _LOOKS_PER_STRANGER = 4  # one of so many looks is at a candidate from anywhere, the others are at neighbours
 _LEAST_DIFFERENCE = 0.002
@@ -77,18 +77,18 @@ class Search:
         self.seconds = seconds
         self.order: list[int] = []
         self.rows: dict[int, Row] = {}
-        self.racers: list[int] = []
+        self.finalists: list[int] = []
         self._flops = flops
         self._over: set[int] = set()
         self._dropped: set[int] = set()
-        self._looked_s = self._raced_s = 0.0
-        self._looks = self._races = 0
+        self._looked_s = self._rounds_s = 0.0
+        self._looks = self._rounds = 0
         self._shuffled = list(range(len(space.candidates)))
         random.Random(_SEED).shuffle(self._shuffled)
         for number, row, final in known:
             self.take(number, row, final)
         if any(len(row["rounds"]) > 1 for row in self.rows.values()):
-            self._begin_race()
+            self._choose_finalists()
             self._drop()
 
     # The next candidate
@@ -101,12 +101,12 @@ class Search:
         spent_s
             The duration of the search up to now.
         """
-        if not self.racers:
+        if not self.finalists:
             number = self._next_look(spent_s)
             if number is not None:
                 return number
-            self._begin_race()
-        return self._next_in_race(spent_s)
+            self._choose_finalists()
+        return self._next_round(spent_s)
 
     def take(self, number: int, row: Row, final: bool, took_s: float = 0.0) -> None:
         """Take the result of a round of a candidate, or its failure, and its duration."""
@@ -116,7 +116,7 @@ class Search:
         if final:
             self._over.add(number)
         if len(row["rounds"]) > 1:
-            self._races, self._raced_s = self._races + 1, self._raced_s + took_s
+            self._rounds, self._rounds_s = self._rounds + 1, self._rounds_s + took_s
         else:
             self._looks, self._looked_s = self._looks + 1, self._looked_s + took_s
 
@@ -134,17 +134,17 @@ class Search:
                         return number
         return untried[0]
 
-    def _begin_race(self) -> None:
+    def _choose_finalists(self) -> None:
         ranked = sorted(self.usable, key=lambda i: -_look_gflops(self.rows[i]))
         fastest = _look_gflops(self.rows[ranked[0]]) if ranked else 0.0
-        within = [i for i in ranked if _look_gflops(self.rows[i]) * (1 + _RACING_WITHIN) >= fastest]
-        self.racers = within[:MOST_RACERS]
+        within = [i for i in ranked if _look_gflops(self.rows[i]) * (1 + _FINALISTS_WITHIN) >= fastest]
+        self.finalists = within[:MOST_FINALISTS]
         default = self.space.default_number
-        if default in self.usable and default not in self.racers:
-            self.racers.append(default)
+        if default in self.usable and default not in self.finalists:
+            self.finalists.append(default)
 
-    def _next_in_race(self, spent_s: float) -> int | None:
-        running = [i for i in self.racing if i not in self._over]
+    def _next_round(self, spent_s: float) -> int | None:
+        running = [i for i in self.remaining if i not in self._over]
         if len(running) < 2 or spent_s >= self.seconds:
             return None
         least = min(map(self.rounds, running))
@@ -158,11 +158,11 @@ class Search:
         return next(i for i in order if self.rounds(i) == least)
 
     def _drop(self) -> None:
-        """Remove candidates from the race that are clearly slower than the leader; keep the default for comparison."""
+        """Remove finalists that are clearly slower than the leader; keep the default for comparison."""
         leader = self.best
         if leader is None:
             return
-        slower = {i for i in self.racing if i != self.space.default_number and self._clearly_slower(i, leader)}
+        slower = {i for i in self.remaining if i != self.space.default_number and self._clearly_slower(i, leader)}
         self._dropped |= slower
 
     # Current results
@@ -173,17 +173,17 @@ class Search:
         return [i for i in self.order if self.rows[i]["status"] == "ok" and self.rows[i]["gflops"]]
 
     @property
-    def racing(self) -> list[int]:
-        """The candidates that are in the race."""
+    def remaining(self) -> list[int]:
+        """The finalists that have not been removed."""
         usable = set(self.usable)
-        return [i for i in self.racers if i in usable and i not in self._dropped]
+        return [i for i in self.finalists if i in usable and i not in self._dropped]
 
     @property
     def best(self) -> int | None:
-        """The fastest candidate up to now, or None; in a race its leader."""
-        racing = self.racing
-        if racing and all(map(self.rounds, racing)):
-            return max(racing, key=self.gflops)
+        """The fastest candidate up to now, or None; in interleaved rounds their leader."""
+        remaining = self.remaining
+        if remaining and all(map(self.rounds, remaining)):
+            return max(remaining, key=self.gflops)
         return max(self.usable, key=lambda i: _look_gflops(self.rows[i]), default=None)
 
     @property
@@ -201,27 +201,27 @@ class Search:
         if self.rounds(best) < LEAST_ROUNDS:
             least = self.gflops(best) * (1 - _LOOK_NOISE)
             return [i for i in self.usable if i != best and self.gflops(i) >= least]
-        return [i for i in self.racing if i != best and not self._clearly_slower(i, best)]
+        return [i for i in self.remaining if i != best and not self._clearly_slower(i, best)]
 
     @property
     def clear(self) -> bool:
-        """Whether a race has shown that all others are slower than the fastest."""
+        """Whether interleaved rounds have shown that all others are slower than the fastest."""
         best = self.best
         return best is not None and self.rounds(best) >= LEAST_ROUNDS and not self.equals
 
     @property
     def settled(self) -> bool:
-        """Whether more rounds of the race would not change its result."""
+        """Whether more interleaved rounds would not change its result."""
         best = self.best
         return best is not None and self.rounds(best) >= LEAST_ROUNDS and all(self._alike(i, best) for i in self.equals)
 
     def rounds(self, number: int) -> int:
-        """Return the number of rounds of the race that a candidate has finished."""
-        return len(self._race_s(number))
+        """Return the number of interleaved rounds that a candidate has finished."""
+        return len(self._round_s(number))
 
     def gflops(self, number: int) -> float:
-        """Return a candidate's GFLOPS: the mean of its race, or its look."""
-        seconds = self._race_s(number)
+        """Return a candidate's GFLOPS: the mean of its interleaved rounds, or its look."""
+        seconds = self._round_s(number)
         if not seconds:
             return float(self.rows[number]["gflops"] or 0.0)
         return self._flops / exp(fmean(map(log, seconds))) / 1e9
@@ -234,24 +234,24 @@ class Search:
     def left_s(self, spent_s: float) -> float:
         """Return the expected remaining duration of the search, in seconds."""
         look = self._looked_s / max(self._looks, 1)
-        # A round of the race neither compiles nor computes a reference; its duration is known after the first one.
-        race = self._raced_s / self._races if self._races else look / 2
-        if self.racers:
-            done = max(map(self.rounds, self.racing), default=0)
-            left = (max(_USUAL_ROUNDS, done + 1) - done) * len(self.racing) * race
+        # An interleaved round neither compiles nor computes a reference; its duration is known after the first one.
+        one_round = self._rounds_s / self._rounds if self._rounds else look / 2
+        if self.finalists:
+            done = max(map(self.rounds, self.remaining), default=0)
+            left = (max(_USUAL_ROUNDS, done + 1) - done) * len(self.remaining) * one_round
             return max(min(left, self.seconds - spent_s), 0.0)
         looking = (len(self.space.candidates) - len(self.order)) * look
         looking = max(min(looking, _LOOK_SHARE * self.seconds - spent_s), 0.0)
-        left = looking + min(MOST_RACERS, len(self.space.candidates)) * _USUAL_ROUNDS * race
+        left = looking + min(MOST_FINALISTS, len(self.space.candidates)) * _USUAL_ROUNDS * one_round
         return max(min(left, self.seconds - spent_s), 0.0)
 
-    def _race_s(self, number: int) -> list[float]:
-        """Return the medians of the rounds of a candidate's race, in seconds."""
+    def _round_s(self, number: int) -> list[float]:
+        """Return the medians of a candidate's interleaved rounds, in seconds."""
         return [one["median_s"] for one in self.rows[number]["rounds"][1:]]
 
     def _pairs(self, slow: int, fast: int) -> list[float]:
         """Return the logarithms of the ratios of two candidates' times, round by round."""
-        return [log(s / f) for s, f in zip(self._race_s(slow), self._race_s(fast), strict=False)]
+        return [log(s / f) for s, f in zip(self._round_s(slow), self._round_s(fast), strict=False)]
 
     def _clearly_slower(self, number: int, than: int) -> bool:
         pairs = self._pairs(number, than)

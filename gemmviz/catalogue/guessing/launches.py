@@ -48,7 +48,7 @@ def tidy(tokens: Sequence[str]) -> list[str]:
     at = 0
     while at < len(tokens):
         token = tokens[at]
-        if token == "std" and tokens[at + 1 : at + 2] == ["::"]:
+        if (token, *tokens[at + 1 : at + 2]) == ("std", "::"):
             at += 2
         elif token == "static_cast" and ">" in tokens[at : at + 8]:
             at = tokens.index(">", at) + 1

@@ -34,7 +34,7 @@ _LEAST_SECONDS, _MOST_SECONDS, _STEP_SECONDS = 5, 3600, 30
 class TuningChart(Chart):
     """GFLOPS of every candidate in the order in which they were first tried.
 
-    A filled dot is or was in the race, a hollow dot was timed once, a cross has no figure.
+    A filled dot was timed in interleaved rounds, a hollow dot once, a cross has no figure.
 
     Parameters
     ----------
@@ -130,7 +130,7 @@ class TuningChart(Chart):
             for c in self.dots()
         ]
         headings = (
-            *("kernel", "M", "N", "K", "candidate", "parameters", "status", "GFLOPS", "rounds of the race"),
+            *("kernel", "M", "N", "K", "candidate", "parameters", "status", "GFLOPS", "rounds"),
             *("default", "best"),
         )
         return FigureTable(headings, rows)
@@ -199,13 +199,13 @@ class TuningChart(Chart):
     def _spot(self, c: Candidate) -> dict[str, object]:
         """Return the look of a candidate."""
         theme, tuning = self.theme, self.session.tuning
-        raced, best = bool(c["rounds"]), c["number"] == tuning.best
+        compared, best = bool(c["rounds"]), c["number"] == tuning.best
         if not c["gflops"]:
             symbol, colour, filled = "x", theme.bad, True
         else:
             symbol = "star" if best else "o"
-            colour = theme.accent if raced or c["number"] in (tuning.best, tuning.default) else theme.muted
-            filled = raced
+            colour = theme.accent if compared or c["number"] in (tuning.best, tuning.default) else theme.muted
+            filled = compared
         return {
             "pos": (c["place"], c["gflops"] or 0.0),
             "size": 13 if best else 9,
@@ -255,7 +255,7 @@ class TuningChart(Chart):
     def _say_legend(self, dots: list[Candidate], beyond: list[Rival]) -> None:
         parts, more = [], []
         if dots:
-            marks = [("●", tr("raced in interleaved rounds")), ("○", tr("looked at once"))]
+            marks = [("●", tr("measured in interleaved rounds")), ("○", tr("measured once"))]
             if any(not c["gflops"] for c in dots):
                 marks.append(("×", tr("no figure")))
             parts = [f"{mark}\N{NO-BREAK SPACE}{text}" for mark, text in marks]

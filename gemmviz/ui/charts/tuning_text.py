@@ -80,9 +80,9 @@ def candidate_text(candidate: Candidate, tuning: Tuning) -> str:
     if candidate["gflops"]:
         rounds = candidate["rounds"]
         how = (
-            trn("{count} round of the race", "{count} rounds of the race", rounds)
+            trn("{count} interleaved round", "{count} interleaved rounds", rounds)
             if rounds
-            else tr("looked at once: a few cold samples")
+            else tr("measured once: a few cold samples")
         )
         lines.append(tr("{gflops} GFLOPS, {how}", gflops=gflops_text(candidate["gflops"]), how=how))
         if candidate["of_best"] and not tuning.running:

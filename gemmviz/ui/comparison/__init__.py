@@ -1,1 +1,1 @@
-"""Two rungs side by side: the second stage, the race of their counters, and the choice of the rung beside."""
+"""Two rungs side by side: the second stage, their counters, and the choice of the rung beside."""

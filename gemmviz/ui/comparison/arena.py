@@ -61,7 +61,7 @@ class Arena(QWidget):
     def __init__(self, session: Session, stage: Stage) -> None:
         super().__init__()
         self.session, self.comparison, self.stage = session, session.comparison, stage
-        self.race = FiguresPanel(session)
+        self.figures = FiguresPanel(session)
         self.second: Stage | None = None
         self._head = Head(session, 0)
         self._side: QWidget | None = None

@@ -17,7 +17,7 @@ _REFRESH_MS = 66
 
 
 class FiguresPanel(QWidget):
-    """The bars, a sentence on the state of the race, the unit to keep in step by, and the lines that differ.
+    """The bars, a sentence on which kernel is ahead, the unit to keep in step by, and the lines that differ.
 
     Parameters
     ----------
@@ -30,7 +30,7 @@ class FiguresPanel(QWidget):
         self.session, self.comparison = session, session.comparison
         self.sentence = QLabel()
         self.sentence.setWordWrap(True)
-        self.sentence.setAccessibleName(tr("State of the race"))
+        self.sentence.setAccessibleName(tr("Which kernel is ahead"))
         self.sentence.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
         self.pace = QComboBox()
         self.pace.setAccessibleName(tr("In step by"))

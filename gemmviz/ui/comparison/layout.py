@@ -1,4 +1,4 @@
-"""Room for two stages in a window: the race gets a tab, and a narrow window folds the list of kernels."""
+"""Room for two stages in a window: their figures get a tab, and a narrow window folds the list of kernels."""
 
 from PySide6.QtCore import QObject
 from PySide6.QtWidgets import QWidget
@@ -14,7 +14,7 @@ _ROOMY_LETTERS = 280
 
 
 class ComparisonLayout(QObject):
-    """Gives the race its tab while there is a kernel beside, and takes it away after.
+    """Gives the figures their tab while there is a kernel beside, and removes it afterwards.
 
     Parameters
     ----------
@@ -24,26 +24,26 @@ class ComparisonLayout(QObject):
         The comparison, with or without a kernel beside.
     inspector
         The tabs beside the stage.
-    race
+    figures
         The figures of both.
     rail
         The list of kernels.
     """
 
     def __init__(
-        self, window: QWidget, comparison: Comparison, inspector: Inspector, race: QWidget, rail: Rail
+        self, window: QWidget, comparison: Comparison, inspector: Inspector, figures: QWidget, rail: Rail
     ) -> None:
         super().__init__(window)
-        self._window, self._comparison, self._inspector, self._race, self._rail = (
+        self._window, self._comparison, self._inspector, self._figures, self._rail = (
             window,
             comparison,
             inspector,
-            race,
+            figures,
             rail,
         )
         self._on = False
         self._panel = inspector.panel
-        race.hide()
+        figures.hide()
         listen(self, comparison.changed, self.refresh)
         self.refresh()
 
@@ -55,7 +55,7 @@ class ComparisonLayout(QObject):
         self._on = on
         if on:
             self._panel = self._inspector.panel
-            self._inspector.add_duel(self._race, tr("Duel"))
+            self._inspector.add_duel(self._figures, tr("Duel"))
             letters = self._window.width() / max(self._window.fontMetrics().averageCharWidth(), 1)
             self._rail.make_room("duel", letters < _ROOMY_LETTERS)
             return

@@ -115,7 +115,7 @@ class Window(QMainWindow):
         self._arrange()
         self.actions_table = window_actions(self)
         fill_menus(self, self.actions_table)
-        self.room = ComparisonLayout(self, session.comparison, self.inspector, self.arena.race, self.rail)
+        self.room = ComparisonLayout(self, session.comparison, self.inspector, self.arena.figures, self.rail)
         self.source.line_clicked.connect(self._on_line)
         self.source.left.connect(lambda: self.stage.setFocus(Qt.FocusReason.ShortcutFocusReason))
         self.source_side.findings.check.connect(controller.checks.check_sizes)

@@ -118,6 +118,9 @@ def test_tune_finds_keeps_lists_uses_and_forgets(capsys, tmp_path):
     out = capsys.readouterr().out
     assert "Default: P=1" in out and "Best: P=3" in out and "times as fast" in out
     assert "2 of 2 combinations tried" in out
+    rows = [line.replace("│", " ").split() for line in out.splitlines() if "│" in line]
+    marks = {row[1]: row[0] for row in rows if row[1].startswith("P=")}
+    assert marks["P=3"] == "best" and marks["P=1"] == "default"
     content = json.loads(target.read_text())
     assert content["params"] == {"P": 3} and content["gain"] > 1 and len(content["candidates"]) == 2
     assert content["env"]["cpu"]["model"] in content["tuned_on"]

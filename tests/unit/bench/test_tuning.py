@@ -11,7 +11,7 @@ from tuning_kernels import CUDA, SIZE, cuda, cuda_space, row, run
 from gemmviz.bench import results
 from gemmviz.bench.protocol import Protocol
 from gemmviz.bench.tuning.outcome import outcome
-from gemmviz.bench.tuning.search import LEAST_ROUNDS, MOST_RACERS, ROUNDS, Search
+from gemmviz.bench.tuning.search import LEAST_ROUNDS, MOST_FINALISTS, ROUNDS, Search
 from gemmviz.bench.tuning.space import BLOCK, MOST, SHARED, Space, space
 from gemmviz.catalogue.errors import ConstraintError
 from gemmviz.catalogue.problem import Problem
@@ -85,7 +85,7 @@ def test_everything_is_looked_at_the_default_first_and_the_fastest_wins_the_race
 def test_the_race_takes_turns_and_each_round_goes_the_other_way():
     search = searching()
     log = run(search, noisy(lambda n: 1.0 + 0.001 * n, 0.05))
-    rounds = [log[i : i + MOST_RACERS] for i in range(MOST_RACERS, 4 * MOST_RACERS, MOST_RACERS)]
+    rounds = [log[i : i + MOST_FINALISTS] for i in range(MOST_FINALISTS, 4 * MOST_FINALISTS, MOST_FINALISTS)]
     assert [sorted(r) for r in rounds] == [list(range(8))] * 3
     assert rounds[0] == rounds[1][::-1] == rounds[2]
 
@@ -194,7 +194,7 @@ def test_a_single_round_of_each_calls_nothing_faster_that_may_be_noise():
 
 def test_a_candidate_that_did_not_race_is_compared_by_its_look_alone():
     search = searching()
-    # From the race on, the whole machine is half as fast.
+    # From the interleaved rounds on, the whole machine is half as fast.
     run(search, lambda n, r: (1.0 if n == 0 else 1.25 if n < 5 else 1.1) * (2 if r else 1))
     shares = {c["number"]: c["of_best"] for c in outcome(cuda(), SIZE, search, HEADER, 1.0, False)["candidates"]}
     assert search.winner == 0 and shares[1] == pytest.approx(0.8, rel=0.01)
@@ -207,7 +207,7 @@ def test_a_search_is_taken_up_where_it_stood():
     run(whole, times, most=14)
     known = [(n, whole.rows[n], False) for n in whole.order]
     again = Search(cuda_space(), SIZE.flops, 1000.0, known)
-    assert again.order == whole.order and again.racing == whole.racing and again.best == whole.best
+    assert again.order == whole.order and again.remaining == whole.remaining and again.best == whole.best
     assert again.next(0.0) == whole.next(0.0)
 
 

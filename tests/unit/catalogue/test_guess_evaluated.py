@@ -117,14 +117,32 @@ void run(float *a, float *b, float *c, int m, int n, int k)
     cudaLaunchKernelEx(&config, product, a, b, c, m, n, k);
 }
 """
-FORMS = [IN_A_STRUCTURE, BY_A_HELPER, MEMBER_BY_MEMBER, CHOSEN_BY_A_NUMBER, IN_A_MAIN, BY_AN_OBJECT, WITH_A_REMAINDER]
+IN_BRACES = """
+void run(float *a, float *b, float *c, int m, int n, int k)
+{
+    const unsigned wide{32}, high{4};
+    int columns = {(n + 23) / 24};
+    dim3 grid{(unsigned)columns, (unsigned)((m + 47) / 48)};
+    product<<<grid, dim3{wide, high}>>>(a, b, c, m, n, k);
+}
+"""
+FORMS = {
+    "structure": IN_A_STRUCTURE,
+    "helper": BY_A_HELPER,
+    "members": MEMBER_BY_MEMBER,
+    "switch": CHOSEN_BY_A_NUMBER,
+    "main": IN_A_MAIN,
+    "object": BY_AN_OBJECT,
+    "option": WITH_A_REMAINDER,
+    "braces": IN_BRACES,
+}
 
 
 def guessed(host: str, around: Surroundings | None = None, kernel: str = KERNEL) -> Guess:
     return guess(kernel + host, Path("product.cu"), None, around)
 
 
-@pytest.mark.parametrize("host", FORMS, ids=["structure", "helper", "members", "switch", "main", "object", "option"])
+@pytest.mark.parametrize("host", FORMS.values(), ids=FORMS)
 def test_a_launch_is_found_by_evaluation(host: str) -> None:
     made = guessed(host)
     assert (made.block, made.grid) == LAUNCHED

@@ -9,8 +9,26 @@ from gemmviz.catalogue.guessing.c_values import c_value, rounds_up
 from gemmviz.catalogue.guessing.cxx import Surroundings
 from gemmviz.catalogue.guessing.guess import guess
 from gemmviz.catalogue.guessing.guessed_matter import Guess
+from gemmviz.catalogue.guessing.launches import tidy
 from gemmviz.catalogue.guessing.quotients import rounded_text
 from gemmviz.catalogue.guessing.tokens import tokens_of
+
+
+@pytest.mark.parametrize(
+    ("code", "plain"),
+    [
+        ("std::min(M, 4)", "min(M, 4)"),
+        ("gpu::min(M, 4)", "gpu::min(M, 4)"),
+        ("static_cast<int>(M)", "(M)"),
+        ("(int) M + 1", "M + 1"),
+        ("sizes.M + p->N", "M + N"),
+        ("M * N", "M * N"),
+    ],
+)
+def test_host_code_is_read_without_casts_namespaces_and_owners(code: str, plain: str) -> None:
+    read = tokens_of(code)
+    assert tidy(read) == tidy(list(read)) == list(tokens_of(plain))
+
 
 # Its own code does not say how its threads share a tile: only the launch does.
 KERNEL = """

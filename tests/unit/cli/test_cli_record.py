@@ -73,6 +73,18 @@ def test_the_view_is_chosen_and_said(capsys: pytest.CaptureFixture[str]) -> None
     assert "(recorded, as written)" in capsys.readouterr().out
 
 
+@pytest.mark.parametrize(
+    ("kernel", "wrong", "noted"),
+    [("gputiled~no-second-barrier", True, False), ("hostmult0~one-step-too-many", False, True)],
+)
+def test_a_wrong_c_and_an_access_out_of_bounds_each_fail(
+    capsys: pytest.CaptureFixture[str], kernel: str, wrong: bool, noted: bool
+) -> None:
+    assert run(["record", kernel, "--json", "-"]) == 1
+    found = json.loads(capsys.readouterr().out)
+    assert (found["c_wrong_elements"] > 0, len(found["notes"]) > 0) == (wrong, noted)
+
+
 def test_totals_alone_need_no_timeline() -> None:
     kernel = find("gputiled", ladder())
     request = RecordRequest(1, str(kernel.path), kernel.text, 8, 8, 8, {"TS": 4}, order="none")

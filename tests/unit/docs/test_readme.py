@@ -101,7 +101,7 @@ def test_the_example_of_a_verdict_is_one() -> None:
 
 
 def test_the_page_counts_the_proofs() -> None:
-    text = re.search(r"(\d+) counters equal, (\d+) explained, none left", page("proofs"))
+    text = re.search(r"(\d+) counters are equal, (\d+) are explained, and no difference is left", page("proofs"))
     assert text, "the page counts the proofs"
     kept = [proof for file in proofs.kept() for kernel in ladder() for proof in file.of(kernel)]
     verdict = [row.verdict for proof in kept for row in proof.compared]

@@ -114,6 +114,14 @@ def test_only_units_that_the_recording_has_are_offered(session: Session) -> None
     assert not any(possible(loops, unit, None) for unit in UNITS[1:])
 
 
+def test_where_a_unit_begins_is_computed_once_for_a_choice(session: Session) -> None:
+    cursor = session.cursor
+    tiles, requests = cursor.stations("tile"), cursor.stations("request")
+    assert cursor.stations("request") is requests and cursor.stations("tile") is tiles
+    cursor.pick((1, 1))
+    assert cursor.stations("request") is not requests and cursor.stations("tile") is tiles
+
+
 def test_the_next_unit_skips_missing_units(session: Session) -> None:
     seen = []
     for _ in range(4):
