@@ -9,7 +9,7 @@ from pathlib import Path
 
 from gemmviz import data
 from gemmviz.engine.setting import Setting
-from gemmviz.sandbox import engine
+from gemmviz.sandbox import engine, owned_folders
 
 # The folders in the cache that the engine writes.
 _CACHES = ("recorders", "native", "zig", "openblas", "cupy", "cuda")
@@ -30,6 +30,8 @@ def main(connection: Connection, setting: Setting) -> None:
     with suppress(OSError):
         # When a kernel takes all memory, Linux ends this process and not the window.
         Path("/proc/self/oom_score_adj").write_text("1000", encoding="ascii")
+    # If the parent is killed, nobody may remove the folder while this process still uses it.
+    owned_folders.hold(setting.scratch)
     if setting.confined:
         engine.confine(setting.scratch, _caches(), _programs())
     # CuPy and other libraries create temporary files: in the folder that this process may write.

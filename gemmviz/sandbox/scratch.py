@@ -4,9 +4,7 @@ A copy has the same path below the scratch folder as the file below the root, so
 """
 
 import os
-import shutil
 import stat
-import tempfile
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from pathlib import Path
@@ -16,6 +14,7 @@ from gemmviz.catalogue.errors import Unavailable
 from gemmviz.catalogue.header_places import HeaderPlaces, project_folders_for_headers
 from gemmviz.catalogue.includes import begins, search_folders, walk
 from gemmviz.language import tr
+from gemmviz.sandbox import owned_folders
 
 _COPIES = "sources"
 _MOST_BYTES, _MOST_FILES = 4 << 20, 500
@@ -25,7 +24,7 @@ _SOURCES = (".h", ".hh", ".hpp", ".hxx", ".cuh", ".inl", ".inc", ".def", ".ipp",
 
 
 def make() -> Path:
-    """Return a new, empty folder that no other user may read.
+    """Return a new, empty folder that no other user may read, see `gemmviz.sandbox.owned_folders`.
 
     Raises
     ------
@@ -33,7 +32,7 @@ def make() -> Path:
         When there is none: the disk is full, or the folder for temporary files is missing.
     """
     try:
-        return Path(tempfile.mkdtemp(prefix="gemmviz-"))
+        return owned_folders.make()
     except FileNotFoundError:  # Python tries to write into each folder that it knows
         text = tr("no temporary file can be written: the disk is full, or TMPDIR names a folder that is missing")
         raise Unavailable(text) from None
@@ -41,7 +40,7 @@ def make() -> Path:
 
 def remove(folder: Path) -> None:
     """Remove such a folder with its content."""
-    shutil.rmtree(folder, ignore_errors=True)
+    owned_folders.remove(folder)
 
 
 def hand_over(scratch: Path, path: Path, text: str) -> None:

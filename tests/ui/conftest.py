@@ -11,6 +11,7 @@ FOLDER = Path(__file__).parent
 
 try:
     import pytestqt
+    from language_driving import windows
     from window_fixtures import (
         charts,
         charts_in_window,
@@ -38,6 +39,7 @@ try:
         "shared_window",
         "usual_type",
         "window",
+        "windows",
     ]
 except ImportError:
     # Each test file gives the reason why it is skipped: see `window_driving.need_qt`.

@@ -11,6 +11,7 @@ need_qt()
 
 from PySide6.QtCore import QCoreApplication
 
+from gemmviz import language
 from gemmviz.app import new_session
 from gemmviz.session.files import preferences_file
 from gemmviz.session.models.preferences import TYPE_SCALES
@@ -108,3 +109,39 @@ def test_a_changed_preference_is_saved_completely(kept):
     session.preferences.set_type_scale(0.79)
     assert json.loads(kept.read_text())["type_scale"] == 0.79
     assert [path.name for path in kept.parent.iterdir()] == [kept.name]
+
+
+def test_preferences_are_kept_between_two_starts(tmp_path, monkeypatch):
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
+    monkeypatch.setenv("LANG", "es_MX.UTF-8")
+    monkeypatch.delenv("LC_ALL", raising=False)
+    monkeypatch.delenv("LC_MESSAGES", raising=False)
+    try:
+        first = new_session()
+        preferences_file.restore(first.preferences)
+        assert first.preferences.language == "es"
+        preferences_file.remember(first.preferences)
+        first.preferences.speak("ko")
+        first.preferences.set_theme("light")
+        first.preferences.set_type_scale(1.5)
+        first.preferences.set_calm(True)
+        second = new_session()
+        preferences_file.restore(second.preferences)
+        assert (
+            second.preferences.language,
+            second.preferences.theme,
+            second.preferences.type_scale,
+            second.preferences.calm,
+        ) == ("ko", "light", 1.5, True)
+        third = new_session("dark")
+        preferences_file.restore(third.preferences, theme="dark", language="en")
+        assert (third.preferences.language, third.preferences.theme) == ("en", "dark")
+        preferences_file.file().write_text("no JSON")
+        fourth = new_session()
+        preferences_file.restore(fourth.preferences)
+        assert (fourth.preferences.language, fourth.preferences.theme) == ("es", "dark")
+        preferences_file.remember(fourth.preferences)
+        fourth.preferences.set_calm(True)
+        assert json.loads(preferences_file.file().read_text())["calm"] is True
+    finally:
+        language.set_language("en")

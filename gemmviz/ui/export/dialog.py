@@ -1,6 +1,6 @@
 """The dialog that exports steps of the recording: which, how large, in which colours, and how long it will be."""
 
-import tempfile
+import weakref
 from dataclasses import replace
 from math import ceil
 from pathlib import Path
@@ -23,6 +23,7 @@ from PySide6.QtWidgets import (
 
 from gemmviz.catalogue.errors import GemmvizError
 from gemmviz.language import mark, tr, trn
+from gemmviz.sandbox import owned_folders
 from gemmviz.session import Message, Session
 from gemmviz.session.atomic_file import atomic_file
 from gemmviz.session.models.preferences import ThemeName
@@ -69,7 +70,8 @@ class ExportDialog(QDialog):
         self.session = session
         self.job: FilmJob | None = None
         self._estimate: FilmJob | None = None
-        self._folder = tempfile.TemporaryDirectory(prefix="gemmviz-")
+        self._folder = owned_folders.make()
+        self._remove_folder = weakref.finalize(self, owned_folders.remove, self._folder)
         self._make_fields()
         self._arrange()
         self._wait = QTimer(self)
@@ -249,7 +251,7 @@ class ExportDialog(QDialog):
             return
         whole = self.wanted_film()
         part = replace(whole, last=min(whole.last, whole.first + ceil((_ESTIMATED_FRAMES - 1) * whole.pace)))
-        path = Path(self._folder.name) / f"estimate{self.suffix}"
+        path = self._folder / f"estimate{self.suffix}"
         job = self._estimate = FilmJob(playable, part, self._look(), self._moment(playable), path, self)
         job.finished.connect(lambda: self._end_estimate(path, whole.frames / part.frames))
         job.start()
@@ -357,7 +359,7 @@ class ExportDialog(QDialog):
             self.job.cancel()
             self.job = None
         self.session.cursor.recorded.disconnect(self._on_recorded, missing_ok=True)
-        self._folder.cleanup()
+        self._remove_folder()
         super().done(result)
         forget_style(self)
 

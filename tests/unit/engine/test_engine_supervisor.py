@@ -9,6 +9,7 @@ import sys
 import threading
 import time
 import weakref
+from contextlib import suppress
 from pathlib import Path
 
 import hostile
@@ -31,7 +32,7 @@ from gemmviz.engine.messages import (
     Sample,
 )
 from gemmviz.engine.supervisor import Engine
-from gemmviz.sandbox import processes
+from gemmviz.sandbox import owned_folders, processes
 
 
 def test_a_prepared_process_answers_the_first_request(engine):
@@ -262,18 +263,36 @@ def test_a_kernel_s_output_stays_out_of_the_standard_output(tmp_path):
     assert "finished" in done.stdout
 
 
-def test_the_process_dies_with_its_parent_even_inside_an_endless_kernel(tmp_path):
+def test_the_process_dies_with_its_parent_even_inside_an_endless_kernel(tmp_path, monkeypatch):
     script = parent_script(tmp_path, "SLEEPS")
+    place = tmp_path / "temporary"
+    place.mkdir()
+    monkeypatch.setenv("TMPDIR", str(place))
     with subprocess.Popen([sys.executable, script], stdout=subprocess.PIPE, text=True) as parent:
-        pid = int(parent.stdout.readline())
-        assert is_alive(pid)
-        parent.kill()
+        try:
+            pid = int(parent.stdout.readline())
+            assert is_alive(pid)
+            (folder,) = place.iterdir()
+            assert opened(pid, folder)  # the lock
+        finally:
+            parent.kill()
         parent.wait()
         for _ in range(100):
-            if not is_alive(pid):
+            owned_folders.remove_abandoned.cache_clear()
+            owned_folders.remove_abandoned(place)
+            if not is_alive(pid) and not folder.exists():
                 break
             time.sleep(0.1)
-        assert not is_alive(pid)
+        assert not is_alive(pid) and not folder.exists()
+
+
+def opened(pid, folder):
+    """Return whether a process has opened a folder."""
+    for descriptor in Path(f"/proc/{pid}/fd").iterdir():
+        with suppress(FileNotFoundError):
+            if descriptor.readlink() == folder:
+                return True
+    return False
 
 
 def parent_script(folder, text):

@@ -1,7 +1,5 @@
 # ruff: noqa: E402  (modules that need Qt are imported after `need_qt`)
-"""The charts as a user sees them: their content, pointing at marks, and choosing kernels."""
-
-from itertools import pairwise
+"""The chart of all kernels at one size: its bars, pointing at them, and choosing a kernel or a size."""
 
 import pytest
 from chart_driving import LADDER, choose, window_of
@@ -10,16 +8,15 @@ from window_driving import need_qt
 
 need_qt()
 
-from PySide6.QtCore import QSize, Qt
-from PySide6.QtGui import QColor, QFontMetricsF
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QColor
 from PySide6.QtWidgets import QApplication, QToolTip
 
 from gemmviz import language
-from gemmviz.bench.figures import Figures, Turn
+from gemmviz.bench.figures import Figures
 from gemmviz.bench.reference_results import ReferenceResults
 from gemmviz.language.catalogue import Catalogue
 from gemmviz.ui.charts.ladder_drawing import LadderDrawing
-from gemmviz.ui.charts.painted import page_font
 from gemmviz.ui.look.figure_text import origin_name, standing_text
 
 
@@ -286,130 +283,6 @@ def test_many_bars_scroll_in_a_low_chart(charts, qtbot):
     assert first.area.height() > 0 and mark_of(chart, "cublas").area.height() <= 0
     chart.scroll_bar.setValue(chart.scroll_bar.maximum())
     assert mark_of(chart, "cublas").area.height() > 0
-
-
-def test_labels_of_close_sizes_do_not_overlap(charts, qtbot):
-    window, chart = window_of(charts), charts.sizes
-    sizes = range(512, 8193, 512)
-    for n in sizes:
-        add(window, {"gputiled": 2000.0}, n=n)
-    choose(charts, "gputiled")
-    for width in (1000, 600):
-        frame = chart.frame(QSize(width, 400))
-        assert frame.across == list(sizes)  # each has its tick
-        texts = frame.written()
-        assert {"512", "1024", "2048", "4096", "8192"} <= {text for _, text in texts} < {str(n) for n in sizes}
-        broad = QFontMetricsF(page_font()).horizontalAdvance("8192")
-        assert all(b - a > broad for (a, _), (b, _) in pairwise(texts))
-
-
-def test_curves_over_n_have_a_point_at_each_cube_on_two_logarithmic_axes(charts):
-    window, chart = window_of(charts), charts.sizes
-    choose(charts, "hostmult0")
-    for n, gflops in ((64, 1.0), (256, 3.0), (128, 2.0)):
-        add(window, {"hostmult0": gflops, "numpy": 10 * gflops}, n=n)
-    window.session.results.add_result(result(rung(window.session, "hostmult0"), 5.0, 512) | {"K": 7})
-    charts.setCurrentWidget(chart)
-    charts.refresh()
-    found = {c.kernel.name: (c.role, [r["N"] for r in c.rows]) for c in chart.drawn()}
-    assert found == {"hostmult0": ("chosen", [64, 128, 256]), "numpy": ("library", [64, 128, 256])}
-    assert [row[0] for row in chart.table().rows] == ["hostmult0"] * 3 + ["numpy"] * 3
-    frame = chart.frame(QSize(600, 400))
-    low, middle, high = (frame.at(n, g) for n, g in ((64, 1.0), (128, 10.0), (256, 100.0)))
-    assert middle.x() - low.x() == pytest.approx(high.x() - middle.x())
-    assert low.y() - middle.y() == pytest.approx(middle.y() - high.y())
-
-
-def test_a_reference_continues_a_curve_where_this_machine_has_no_figure(charts):
-    window, chart = window_of(charts), charts.sizes
-    add_reference(window, {"gpumult0": 8.0, "gputiled": 900.0}, sizes=(64, 128))
-    add(window, {"gpumult0": 1.0}, n=64)
-    choose(charts, "gputiled")
-    charts.setCurrentWidget(chart)
-    charts.refresh()
-    found = [(c.kernel.name, bool(c.origin), [r["N"] for r in c.rows]) for c in chart.drawn()]
-    assert found == [("gpumult0", False, [64]), ("gpumult0", True, [128]), ("gputiled", True, [64, 128])]
-
-
-def test_other_parameters_are_drawn_pale_and_only_for_the_chosen_kernel(charts):
-    window, chart = window_of(charts), charts.sizes
-    kernel = rung(window.session, "gputiled")
-    add_reference(window, {"gputiled": 900.0, "gpumult1": 500.0})
-    for ts in (8, 32):
-        window.session.results.references[0].figures.add(result(kernel, 10.0 * ts) | {"params": {"TS": ts}})
-    window.session.results.set_references(window.session.results.references)
-    charts.setCurrentWidget(chart)
-    choose(charts, "gputiled")
-    assert [(c.kernel.name, c.role) for c in chart.drawn()] == [
-        *(("gpumult1", "before"), ("gputiled", "chosen"), ("gputiled", "other"), ("gputiled", "other"))
-    ]
-    choose(charts, "gpumult1")
-    assert [c.kernel.name for c in chart.drawn()] == ["gpumult1", "gputiled"]
-
-
-def test_keys_move_along_a_curve_and_a_pale_line_shows_its_name(charts, qtbot):
-    window, chart = window_of(charts), charts.sizes
-    add(window, {"hostmult0": 1.0, "hostmult1": 2.0, "hostmult1_opt": 3.0, "hostmult_threads": 9.0}, n=64)
-    add(window, {"hostmult0": 2.0, "hostmult1": 3.0, "hostmult1_opt": 4.0, "hostmult_threads": 12.0}, n=128)
-    choose(charts, "hostmult1_opt")
-    charts.setCurrentWidget(chart)
-    charts.refresh()
-    chart.plot.grab()
-    for key, text in ((Qt.Key.Key_Right, "N = 64"), (Qt.Key.Key_Right, "N = 128"), (Qt.Key.Key_Down, "N = 64")):
-        qtbot.keyClick(chart.plot, key)
-        assert text in chart.plot.accessibleDescription()
-    between = next(m for m in chart.plot.marks if m.kernel.name == "hostmult0" and not m.by_key)
-    chart.plot.point(chart.plot.marks.index(between))
-    assert chart.plot.accessibleDescription().startswith("hostmult0: ")
-
-
-def turn(name, number, n=64):
-    return Turn(name, (n, n, n), number, 3, True)
-
-
-def test_samples_grow_with_every_batch_in_a_row_per_round(charts, qtbot):
-    session, chart = window_of(charts).session, charts.samples
-    charts.setCurrentWidget(chart)
-    choose(charts, "hostmult1")
-    size = "64 × 64 × 64"
-    counts = []
-    for number, batch in ((1, [1.0, 1.1]), (1, [1.2]), (2, [1.3, 1.4, 1.5])):
-        session.results.add_samples("hostmult1", size, batch, 1.2, turn("hostmult1", number))
-        charts.refresh()
-        counts.append([len(samples) for samples in chart.rows.rounds])
-    assert counts == [[2], [3], [3, 3]]
-    assert chart.rows.live and chart.tag.text() == "measured"
-    assert charts.ladder.bars() == [("hostmult1", 1.2)] and charts.ladder.figures.bars[0].live
-    chart.plot.grab()
-    assert len(chart.plot.marks) == 6
-    session.results.end_samples()
-    charts.refresh()
-    assert not chart.rows.live and len(chart.rows.all) == 6
-
-
-def test_samples_of_interleaved_kernels_can_be_chosen(charts):
-    session, chart = window_of(charts).session, charts.samples
-    charts.setCurrentWidget(chart)
-    for number in (1, 2):
-        session.results.add_samples("slow", "64 × 64 × 64", [1.0, 1.1], 1.05, turn("hostmult0", number))
-        session.results.add_samples("fast", "64 × 64 × 64", [9.0], 9.0, turn("hostmult1", number))
-    charts.refresh()
-    assert "fast" in chart.hint.text() and chart.rows.rounds == ((9.0,), (9.0,))
-    chart.chooser.setCurrentText("slow")
-    chart.chooser.activated.emit(1)
-    assert chart.rows.rounds == ((1.0, 1.1), (1.0, 1.1)) and "slow" in chart.hint.text()
-
-
-def test_a_reference_shows_the_samples_that_it_keeps(charts):
-    window, chart = window_of(charts), charts.samples
-    add_reference(window, {"gputiled": 900.0})
-    row = next(iter(window.session.results.references[0].figures))
-    row["rounds"] = [{"round": n, "n": count, "median_s": 1.0, "gflops": 900.0} for n, count in ((1, 2), (2, 3))]
-    charts.setCurrentWidget(chart)
-    choose(charts, "gputiled")
-    assert [len(samples) for samples in chart.rows.rounds] == [2, 3]
-    assert chart.rows.all == pytest.approx([900.0] * 5)
-    assert chart.tag.dashed and "H200" in chart.tag.text()
 
 
 def test_empty_charts_say_how_to_fill_them(charts, qtbot):
