@@ -16,3 +16,18 @@ def choose(charts, name):
     session.choice.auto = False
     session.choice.choose_kernel(rung(session, name))
     charts.refresh()
+
+
+def written(chart, monkeypatch):
+    """Return all texts that a ladder paints."""
+    from gemmviz.ui.charts.ladder_drawing import LadderDrawing
+
+    texts, write = [], LadderDrawing._write
+
+    def seen(self, painter, text, *rest, **more):
+        texts.append(text)
+        write(self, painter, text, *rest, **more)
+
+    monkeypatch.setattr(LadderDrawing, "_write", seen)
+    chart.plot.grab()
+    return texts

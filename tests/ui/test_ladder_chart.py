@@ -2,7 +2,7 @@
 """The chart of all kernels at one size: its bars, pointing at them, and choosing a kernel or a size."""
 
 import pytest
-from chart_driving import LADDER, choose, window_of
+from chart_driving import LADDER, choose, window_of, written
 from result_rows import add, add_reference, result, rung
 from window_driving import need_qt
 
@@ -16,7 +16,6 @@ from gemmviz import language
 from gemmviz.bench.figures import Figures
 from gemmviz.bench.reference_results import ReferenceResults
 from gemmviz.language.catalogue import Catalogue
-from gemmviz.ui.charts.ladder_drawing import LadderDrawing
 from gemmviz.ui.look.figure_text import origin_name, standing_text
 
 
@@ -31,19 +30,6 @@ def colour_at(chart, name, right=6):
     area = mark_of(chart, name).area
     image = chart.plot.grab().toImage()
     return QColor(image.pixel(round(chart._drawing._left) + right, round(area.center().y())))
-
-
-def written(chart, monkeypatch):
-    """Return all texts that a ladder paints."""
-    texts, write = [], LadderDrawing._write
-
-    def seen(self, painter, text, *rest, **more):
-        texts.append(text)
-        write(self, painter, text, *rest, **more)
-
-    monkeypatch.setattr(LadderDrawing, "_write", seen)
-    chart.plot.grab()
-    return texts
 
 
 def test_one_element_type_of_one_processor_is_compared_with_its_library(charts, monkeypatch):

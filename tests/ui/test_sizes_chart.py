@@ -4,7 +4,7 @@
 from itertools import pairwise
 
 import pytest
-from chart_driving import choose, window_of
+from chart_driving import choose, window_of, written
 from result_rows import add, add_reference, result, rung
 from window_driving import need_qt
 
@@ -73,6 +73,29 @@ def test_other_parameters_are_drawn_pale_and_only_for_the_chosen_kernel(charts):
     ]
     choose(charts, "gpumult1")
     assert [c.kernel.name for c in chart.drawn()] == ["gpumult1", "gputiled"]
+
+
+def test_a_kernel_whose_parameters_follow_from_the_size_has_one_curve_and_a_short_name(charts, monkeypatch):
+    window, chart = window_of(charts), charts.sizes
+    kernel = rung(window.session, "every_shape_fp32")
+    add_reference(window, {"gputiled": 900.0})
+    figures = window.session.results.references[0].figures
+    for n, stages in ((64, 8), (128, 6), (256, 6)):
+        figures.add(result(kernel, 100.0 * n, n) | {"params": kernel.defaults | {"STAGES": stages}})
+    window.session.results.set_references(window.session.results.references)
+    charts.setCurrentWidget(chart)
+    choose(charts, "gputiled")
+    found = {c.kernel.name: (c.role, [r["N"] for r in c.rows]) for c in chart.drawn()}
+    assert found["every_shape_fp32"] == ("best", [64, 128, 256])
+    for n, gflops in ((64, 1.0), (64, 2.0)):  # with other parameters, given by hand
+        row = result(kernel, gflops, n) | {"params": kernel.defaults | {"STAGES": 3 + int(gflops)}}
+        window.session.results.add_result(row)
+    charts.refresh()
+    own = {c.origin: [(r["N"], r["gflops"]) for r in c.rows] for c in chart.drawn() if c.kernel is kernel}
+    assert own.pop("") == [(64, 2.0)]
+    assert list(own.values()) == [[(128, 12800.0), (256, 25600.0)]]
+    charts.setCurrentWidget(charts.ladder)
+    assert "every_shape_fp32" in written(charts.ladder, monkeypatch)
 
 
 def test_keys_move_along_a_curve_and_a_pale_line_shows_its_name(charts, qtbot):

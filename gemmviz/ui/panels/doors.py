@@ -1,18 +1,17 @@
 """The first view: three doors. Watch a tile move, ask why a kernel is slow, or open a kernel of one's own."""
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QEvent, QObject, Qt, Signal
 from PySide6.QtGui import QFont, QKeyEvent, QMouseEvent, QResizeEvent, QShortcut
 from PySide6.QtWidgets import (
     QCheckBox,
-    QFrame,
     QGridLayout,
     QHBoxLayout,
     QLabel,
     QPushButton,
-    QSizePolicy,
     QVBoxLayout,
     QWidget,
 )
@@ -29,6 +28,7 @@ from gemmviz.ui.connections import listen
 from gemmviz.ui.look.figure_text import size_text
 from gemmviz.ui.look.style import TYPE_PT, scaled
 from gemmviz.ui.look.theme import THEMES
+from gemmviz.ui.panels.door_card import GAP, PICTURE, add_card
 from gemmviz.ui.panels.door_file import FilePicture
 from gemmviz.ui.panels.door_pictures import SectorsPicture
 from gemmviz.ui.stage.stage import Stage
@@ -39,9 +39,10 @@ if TYPE_CHECKING:
 _WATCHED, _SIZE, _PARAMS = "gputiled", 8, {"TS": 4}
 ASKED = "matmul_kernel_naive"
 """The kernel of the second door."""
-_WIDEST, _GAP, _BUTTON = 1240, 24, 28  # pixels, at a scale of type of 1
-_PICTURE, _LEAST_PICTURE = 220, 110  # the height, and the least one in a low window
+_WIDEST, _BUTTON = 1240, 28  # pixels, at a scale of type of 1
 _SMALL_TYPE = 11
+# On a large screen all grows with the room, from this size of the covered part on, and up to this factor.
+_ROOMY, _LARGEST = (1280, 680), 1.25
 # The title, the text and the button's text of each door.
 _DOORS = (
     (
@@ -56,7 +57,10 @@ _DOORS = (
     ),
     (
         mark("Open my own kernel"),
-        mark("Choose a .cu or .c file. gemmviz guesses how to launch it, and asks you before it runs anything."),
+        mark(
+            "Choose a .cu or .c file, or paste its text. gemmviz guesses how to launch it, and asks you before it "
+            "runs anything."
+        ),
         mark("Choose a file…"),
     ),
 )
@@ -73,20 +77,30 @@ class Doors(QWidget):
         The widget to stand in.
     below
         The part of it to cover.
-    open_file
+    ask_file
         Opens the dialog to choose a file.
+    open_file
+        Opens a file.
     """
 
     left = Signal()
     """A door was chosen or the doors were skipped."""
 
-    def __init__(self, session: Session, within: QWidget, below: QWidget, open_file: Callable[[], object]) -> None:
+    def __init__(
+        self,
+        session: Session,
+        within: QWidget,
+        below: QWidget,
+        ask_file: Callable[[], object],
+        open_file: Callable[[Path], object],
+    ) -> None:
         super().__init__(within)
-        self._session, self._below = session, below
+        self._session, self._below, self._open_file = session, below, open_file
         self.setObjectName("doors")
         self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
         self.setAccessibleName(tr("Where to begin"))
-        acts = (self._watch, self._ask, open_file)
+        self._factor = 1.0
+        acts = (self._watch, self._ask, ask_file)
         self.buttons = [QPushButton(tr(button)) for _, _, button in _DOORS]
         self.skip, self.go_on = QPushButton(tr("Skip to the stage")), QPushButton()
         for link in (self.skip, self.go_on):
@@ -105,7 +119,8 @@ class Doors(QWidget):
         last = self._last()
         self.go_on.setVisible(last is not None)
         if last is not None:
-            self.go_on.setText(tr("Go on where I stopped: {kernel}", kernel=tr(last.title)))
+            name = last.name if isinstance(last, Path) else tr(last.title)
+            self.go_on.setText(tr("Go on where I stopped: {kernel}", kernel=name))
         listen(self, session.preferences.themed, self._on_theme)
         for opened in (session.tour.changed, session.comparison.changed):
             listen(self, opened, self.leave)
@@ -123,8 +138,13 @@ class Doors(QWidget):
                 return
 
     def showEvent(self, event: QEvent) -> None:
-        """Give the keyboard to the first door."""
+        """Give the keyboard to the first door, and none to what is covered: its focus could not be seen."""
+        self._below.setEnabled(False)
         self.buttons[0].setFocus(Qt.FocusReason.OtherFocusReason)
+
+    def hideEvent(self, event: QEvent) -> None:
+        """Give the keyboard back to what was covered."""
+        self._below.setEnabled(True)
 
     def event(self, event: QEvent) -> bool:
         """Take the key Esc from the window's shortcuts while the doors are visible."""
@@ -149,7 +169,8 @@ class Doors(QWidget):
         return False
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Leave out the pictures, and the least important texts, where all parts have no room."""
+        """Grow with a large screen; leave out pictures, and the least important texts, where they have no room."""
+        self._grow()
         optional = self._optional
         for part in optional:
             part.show()
@@ -158,6 +179,17 @@ class Doors(QWidget):
                 break
             part.hide()
         super().resizeEvent(event)
+
+    def _grow(self) -> None:
+        share = min(self.width() / scaled(_ROOMY[0]), self.height() / scaled(_ROOMY[1]))
+        factor = round(min(max(share, 1.0), _LARGEST), 2)
+        if factor == self._factor:
+            return
+        self._factor = factor
+        self._middle.setMaximumWidth(round(scaled(_WIDEST) * factor))
+        for picture in self._pictures:
+            picture.setMaximumHeight(round(scaled(PICTURE) * factor))
+        self._on_theme()
 
     def _is_too_low(self) -> bool:
         """Return whether the texts need more height than there is."""
@@ -172,11 +204,11 @@ class Doors(QWidget):
         under.setObjectName("muted")
         under.setText(tr("Real CUDA source, recorded access by access. No GPU is needed."))
         doors = QGridLayout()
-        doors.setHorizontalSpacing(_GAP)
-        doors.setVerticalSpacing(_GAP // 2)
-        pictures = self._moving(), SectorsPicture(self._session.preferences), self._file()
+        doors.setHorizontalSpacing(GAP)
+        doors.setVerticalSpacing(GAP // 2)
+        self._pictures = pictures = self._moving(), SectorsPicture(self._session.preferences), self._file()
         self.cards = [
-            _add_card(doors, number, picture, (tr(heading), tr(text), info), button)
+            add_card(doors, number, picture, (tr(heading), tr(text), info), button)
             for number, ((heading, text, _), picture, info, button) in enumerate(
                 zip(_DOORS, pictures, self._infos(), self.buttons, strict=True), 1
             )
@@ -189,14 +221,14 @@ class Doors(QWidget):
         self._middle = middle = QWidget()
         middle.setMaximumWidth(round(scaled(_WIDEST)))
         self._column = column = QVBoxLayout(middle)
-        column.setSpacing(_GAP // 2)
+        column.setSpacing(GAP // 2)
         for label in (title, under):
             label.setAlignment(Qt.AlignmentFlag.AlignCenter)
             label.setWordWrap(True)
             column.addWidget(label)
-        column.addSpacing(_GAP)
+        column.addSpacing(GAP)
         column.addLayout(doors)
-        column.addSpacing(_GAP // 2)
+        column.addSpacing(GAP // 2)
         column.addLayout(links)
         row = QHBoxLayout()
         row.addStretch(1)
@@ -205,7 +237,7 @@ class Doors(QWidget):
         infos = [label for label in self.findChildren(QLabel) if label.objectName() == "info"]
         self._optional: tuple[QWidget, ...] = (*pictures, under, *infos, title)
         self._whole = whole = QVBoxLayout(self)
-        whole.setContentsMargins(_GAP, _GAP, _GAP, _GAP)
+        whole.setContentsMargins(GAP, GAP, GAP, GAP)
         whole.addStretch(2)
         whole.addLayout(row)
         whole.addStretch(3)
@@ -241,7 +273,7 @@ class Doors(QWidget):
         return FilePicture(self._session.preferences)
 
     def _on_theme(self) -> None:
-        theme, scale = THEMES[self._session.preferences.theme], self._session.preferences.type_scale
+        theme, scale = THEMES[self._session.preferences.theme], self._session.preferences.type_scale * self._factor
         self.setStyleSheet(
             f"""
             QWidget#doors {{ background: {theme.background}; }}
@@ -253,6 +285,7 @@ class Doors(QWidget):
             QLabel#info {{ color: {theme.muted}; border-top: 1px solid {theme.outline}; padding-top: 8px; }}
             QFrame#door {{ background: {theme.panel}; border: 1px solid {theme.outline}; border-radius: 10px; }}
             QFrame#door[first="true"] {{ border: 2px solid {theme.accent}; }}
+            QLabel#info, QLabel#key, QPushButton, QCheckBox {{ font-size: {TYPE_PT * scale:.1f}pt; }}
             QPushButton {{ min-height: {_BUTTON * scale:.0f}px; }}
             QLabel#key {{ color: {theme.text}; border: 1px solid {theme.outline}; border-radius: 4px;
                 min-height: {_BUTTON * scale:.0f}px; min-width: {_BUTTON * scale:.0f}px; }}
@@ -298,13 +331,18 @@ class Doors(QWidget):
     def _ask(self) -> None:
         self._session.guide.start_rung(ASKED)
 
-    def _last(self) -> Kernel | None:
-        name = self._session.preferences.last_kernel
+    def _last(self) -> Kernel | Path | None:
+        """Return what was chosen last: a kernel of the list, or the user's own file if it is still there."""
+        name, file = self._session.preferences.last_kernel, self._session.preferences.last_file
+        if file:
+            return Path(file) if Path(file).is_file() else None
         return self._kernel(name) if name and name != _WATCHED else None
 
     def _go_on(self) -> None:
         last = self._last()
-        if last is not None:
+        if isinstance(last, Path):
+            self._open_file(last)
+        elif last is not None:
             self._session.choice.choose_kernel(last)
 
 
@@ -313,50 +351,3 @@ class _Small(Stage):
         from gemmviz.ui.stage.plain_painter import PlainPainter  # late: see `Stage.make_painter`
 
         return PlainPainter(playable, self.theme, self.font())
-
-
-def _add_card(
-    doors: QGridLayout, number: int, picture: QWidget, texts: tuple[str, str, str], button: QPushButton
-) -> QFrame:
-    """Add one door as a column: its picture, texts, button and key; the same parts of all doors are in one row.
-
-    The texts are its heading, a sentence about the page behind it, and the kernel in a few words. The result is the
-    frame around them.
-    """
-    at, frame = number - 1, QFrame()
-    frame.setObjectName("door")
-    (title, body, info), key = (QLabel(text) for text in texts), QLabel(str(number))
-    title.setObjectName("heading")
-    body.setObjectName("body")
-    info.setObjectName("info")
-    key.setObjectName("key")
-    key.setAlignment(Qt.AlignmentFlag.AlignCenter)
-    frame.setProperty("first", "true" if number == 1 else "false")
-    for label in (title, body, info):
-        label.setWordWrap(True)
-        label.setAlignment(Qt.AlignmentFlag.AlignTop | Qt.AlignmentFlag.AlignLeft)
-    button.setObjectName("primary" if number == 1 else "")
-    button.setAccessibleDescription(texts[1])
-    button.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
-    row = QHBoxLayout()
-    row.setSpacing(_GAP // 2)
-    row.addWidget(button, 1)
-    row.addWidget(key)
-    picture.setMinimumHeight(round(scaled(_LEAST_PICTURE)))
-    picture.setMaximumHeight(round(scaled(_PICTURE)))
-    parts = [_boxed(part) for part in (picture, title, body, info)]
-    doors.addWidget(frame, 0, at, len(parts) + 1, 1)
-    for line, part in enumerate((*parts, row)):
-        left, top, right, bottom = _GAP, 0 if line else _GAP, _GAP, _GAP if part is row else 0
-        part.setContentsMargins(left, top, right, bottom)
-        doors.addLayout(part, line, at)
-    doors.setColumnStretch(at, 1)
-    for widget in (frame, picture, title, body, info):
-        widget.setCursor(Qt.CursorShape.PointingHandCursor)
-    return frame
-
-
-def _boxed(part: QWidget) -> QVBoxLayout:
-    column = QVBoxLayout()
-    column.addWidget(part)
-    return column
