@@ -79,6 +79,7 @@ class Session:
             trail=lambda: self.player.trail,
             # While a question about the next step is open, nothing shows that step.
             motion=lambda: "none" if self.predict.on else self.player.motion,
+            idea=lambda: self.demonstration.idea,
         )
         self.inspection = Inspection(lambda: self.cursor.threads)
         self.permission = Permission(self.choice, Trust(kernels))

@@ -169,7 +169,8 @@ class Guide:
             self._tell(str(error), "warning")
             return False
         self._tour.show(
-            OwnStop(s.step, s.say, s.cell, s.block, s.warp, s.panel, lane=s.lane, lens=s.lens) for s in found
+            OwnStop(s.step, s.say, s.cell, s.block, s.warp, s.panel, lane=s.lane, lens=s.lens, fraction=s.fraction)
+            for s in found
         )
         return True
 
@@ -213,7 +214,7 @@ class Guide:
     def point_at(self, stop: OwnStop) -> None:
         """Go to the moment of a stop, with all its choices."""
         cursor = self._staged.cursor
-        cursor.seek(stop.step)
+        cursor.seek(stop.step, stop.step + stop.fraction)
         cursor.pick(stop.cell, stop.block)
         if stop.warp is not None:
             cursor.choose_warp(stop.warp)

@@ -103,9 +103,10 @@ def draw(picture: Picture, path: Path, on_frame: Callable[[int, int], object] = 
         raise ConstraintError(tr("an SVG shows the stage: leave out {option}, or write a .png", option="--window"))
     application()
     playable = playable_of(picture.reply)
+    idea = ""
     if kind not in FILMS:
-        picture = _at_demo(picture, playable)
-    moment = _moment(picture, playable)
+        picture, idea = _at_demo(picture, playable)
+    moment = replace(_moment(picture, playable), idea=idea)
     picture = replace(picture, look=replace(picture.look, size=fitting(kind, picture.look.size)))
     drawn: _Drawn = _WindowFrames(picture, playable) if picture.window else Frames(playable, picture.look)
     try:
@@ -120,25 +121,29 @@ def draw(picture: Picture, path: Path, on_frame: Callable[[int, int], object] = 
         drawn.close()
 
 
-def _at_demo(picture: Picture, playable: Playable) -> Picture:
-    """Return a picture without a step at the step of the kernel's demo, if the demo was recorded."""
+def _at_demo(picture: Picture, playable: Playable) -> tuple[Picture, str]:
+    """Return a picture without a step at the step of the kernel's demo, and its caption, if the demo was recorded."""
     demo, recording = picture.kernel.demo, playable.recording
     if picture.step is not None or demo is None or demo.stop is None or recording.as_written:
-        return picture
+        return picture, ""
     recorded = ((recording.m, recording.n, recording.k), recording.params, playable.timeline.order_by)
     if recorded != (demo.size, picture.kernel.defaults | demo.params, "grid"):
-        return picture
+        return picture, ""
     try:
         found = locate(demo, playable)
     except GemmvizError:
-        return picture  # a variant may lack the line
-    picture = replace(picture, step=found.step + 1)
+        return picture, ""  # a variant may lack the line
+    picture = replace(picture, step=found.step + 1 + found.fraction)
     if not picture.lens_given:
         picture = replace(picture, look=replace(picture.look, lens=demo.lens))
-    if picture.block is not None or picture.cell is not None or found.block is None:
-        return picture
+    idea = tr(picture.kernel.idea)
+    if picture.block is not None or picture.cell is not None:
+        return picture, ""
+    if found.block is None:
+        return picture, idea
     cell = found.cell and cell_name(recording, found.cell)
-    return replace(picture, block=recording.block_index(found.block), cell=cell, warp=picture.warp or found.warp or 0)
+    place = recording.block_index(found.block)
+    return replace(picture, block=place, cell=cell, warp=picture.warp or found.warp or 0), idea
 
 
 def _moment(picture: Picture, playable: Playable) -> Moment:
