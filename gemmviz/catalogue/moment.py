@@ -15,9 +15,9 @@ _WITH_ALL = frozenset(("fraction",))
 
 
 class Moment(TypedDict, total=False):
-    """A moment of a recording: one of `KINDS`, or that of the rung's demo; ``nth``, ``array`` and ``write`` narrow a line.
+    """A moment of a recording: one of `KINDS`, or that of the rung's demo.
 
-    ``fraction`` is the share of the gesture to the next step that is over.
+    ``nth``, ``array`` and ``write`` narrow a line; ``fraction`` is the share of the way to the next step.
     """
 
     line: NonEmpty
