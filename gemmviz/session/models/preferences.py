@@ -30,7 +30,7 @@ class Preferences:
     """The language has changed: all texts must be shown again."""
 
     learned = Signal()
-    """A finished lesson, the last shown kernel, the named cluster, or whether the doors are shown, has changed."""
+    """A finished lesson, the last kernel or its stop, the named cluster, or whether doors are shown, has changed."""
 
     def __init__(self, theme: ThemeName = "dark") -> None:
         self.theme = theme
@@ -46,6 +46,8 @@ class Preferences:
         """Whether the doors are shown when the window opens."""
         self.last_kernel = ""
         """The name of the kernel that was chosen last; empty: none yet."""
+        self.last_stop = 0
+        """The stop of its lesson that was shown last, from 1; 0: no lesson was open."""
         self.cluster: Scheduler | None = None
         """The cluster that was named last."""
 
@@ -54,10 +56,10 @@ class Preferences:
         self.doors = shown
         self.learned.emit()
 
-    def note_kernel(self, name: str) -> None:
-        """Keep the name of the chosen kernel."""
-        if name != self.last_kernel:
-            self.last_kernel = name
+    def note_place(self, kernel: str, stop: int = 0) -> None:
+        """Keep the name of the chosen kernel, and the stop of its lesson, from 1; 0: no lesson is open."""
+        if (kernel, stop) != (self.last_kernel, self.last_stop):
+            self.last_kernel, self.last_stop = kernel, stop
             self.learned.emit()
 
     def note_cluster(self, cluster: Scheduler | None) -> None:

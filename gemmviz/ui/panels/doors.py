@@ -23,12 +23,14 @@ from gemmviz.catalogue.ladder import find
 from gemmviz.catalogue.problem import Problem
 from gemmviz.language import mark, tr, trn
 from gemmviz.session import Session
+from gemmviz.session.rules.staged import Staged
 from gemmviz.session.tour.lessons import find_lesson
 from gemmviz.trace.playable import Playable
 from gemmviz.ui.connections import listen
 from gemmviz.ui.look.figure_text import size_text
 from gemmviz.ui.look.style import TYPE_PT, scaled
 from gemmviz.ui.look.theme import THEMES
+from gemmviz.ui.panels.door_demo import kept_demo
 from gemmviz.ui.panels.door_file import FilePicture
 from gemmviz.ui.panels.door_pictures import SectorsPicture
 from gemmviz.ui.stage.stage import Stage
@@ -105,7 +107,11 @@ class Doors(QWidget):
         last = self._last()
         self.go_on.setVisible(last is not None)
         if last is not None:
-            self.go_on.setText(tr("Go on where I stopped: {kernel}", kernel=tr(last.title)))
+            where, stop = tr(last.title), session.preferences.last_stop
+            text = tr("Go on where I stopped: {kernel}", kernel=where)
+            if stop:
+                text = tr("Go on where I stopped: {kernel}, stop {stop} of its lesson", kernel=where, stop=stop)
+            self.go_on.setText(text)
         listen(self, session.preferences.themed, self._on_theme)
         for opened in (session.tour.changed, session.comparison.changed):
             listen(self, opened, self.leave)
@@ -226,8 +232,16 @@ class Doors(QWidget):
     # The pictures of the doors
 
     def _moving(self) -> QWidget:
-        """Return a small picture of the recording that the window plays."""
-        stage = _Small(self._session.staged)
+        """Return a small picture of the first door's recording: the one that the window plays, or the kept one."""
+        session, kernel = self._session, self._kernel(_WATCHED)
+        choice = session.choice
+        here = choice.kernel.name, choice.problem, choice.params
+        staged: Staged | None = session.staged
+        if kernel is not None and here != (_WATCHED, Problem.cube(_SIZE), _PARAMS):
+            staged = kept_demo(kernel, session)
+        if staged is None:
+            return QWidget()  # better no picture than one of another kernel
+        stage = _Small(staged)
         stage.captioned = False
         stage.setMinimumWidth(1)  # the doors are equally wide
         stage.base_font = QFont(self.font())
@@ -299,13 +313,18 @@ class Doors(QWidget):
         self._session.guide.start_rung(ASKED)
 
     def _last(self) -> Kernel | None:
-        name = self._session.preferences.last_kernel
-        return self._kernel(name) if name and name != _WATCHED else None
+        last = self._session.preferences
+        # The first door leads to the same stage.
+        is_first = last.last_kernel == _WATCHED and not last.last_stop
+        return self._kernel(last.last_kernel) if last.last_kernel and not is_first else None
 
     def _go_on(self) -> None:
-        last = self._last()
-        if last is not None:
+        last, stop = self._last(), self._session.preferences.last_stop
+        if last is not None and stop:
+            self._session.guide.start_rung(last.name, stop - 1)
+        elif last is not None:
             self._session.choice.choose_kernel(last)
+            self._session.demonstration.first_look()
 
 
 class _Small(Stage):

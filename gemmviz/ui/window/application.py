@@ -14,6 +14,7 @@ from gemmviz.sandbox import heap
 from gemmviz.session import Session
 from gemmviz.session.files import preferences_file
 from gemmviz.session.files.drafts import Drafts
+from gemmviz.session.rules.last_place import keep_place
 from gemmviz.ui.known import qt
 from gemmviz.ui.look import fonts
 from gemmviz.ui.look.open_fonts import open_fonts
@@ -73,7 +74,7 @@ def show(
     """
     running = application()
     preferences_file.remember(session.preferences)
-    session.choice.chosen.connect(lambda: session.preferences.note_kernel(session.choice.base.name))
+    keep_place(session.choice, session.tour, session.preferences)
     drafts = Drafts(session)
     windows = Windows(session, Controller(session, make_engine, QtLoop()))
     leaving = Leaving(windows, drafts)
