@@ -4,7 +4,6 @@ from functools import partial
 
 from psygnal import Signal
 
-from gemmviz.catalogue.demo import Demo
 from gemmviz.catalogue.errors import GemmvizError
 from gemmviz.catalogue.kernel import Kernel
 from gemmviz.language import tr
@@ -12,15 +11,13 @@ from gemmviz.session.models.playback import Playback
 from gemmviz.session.models.tour import Tour
 from gemmviz.session.rules.guide import Guide
 from gemmviz.session.rules.staged import Staged
+from gemmviz.session.tour.demo_place import Place, place, place_of
 from gemmviz.session.tour.lessons import locate
 from gemmviz.session.tour.stop import OwnStop
 from gemmviz.session.values.kernel_names import no_source
 from gemmviz.session.values.message import Message, told
 from gemmviz.session.values.picture_size import picture_params, picture_problem
 from gemmviz.trace.playable import Playable
-
-_DIGITS = 6  # of a fraction: a position has lost some
-_Place = tuple[int, float, int, tuple[int, int] | None]
 
 
 class Demonstration:
@@ -42,7 +39,7 @@ class Demonstration:
         self._guide = guide
         self._choosing = False
         self._seen: set[str] = set()
-        self._located: tuple[Playable, _Place | None] | None = None
+        self._located: tuple[Playable, Place | None] | None = None
         self.waiting = False
         """Whether the demo's recording is awaited."""
         self._choice.chosen.connect(self._on_chosen)
@@ -110,8 +107,8 @@ class Demonstration:
         if playable is None or kernel.demo is None or kernel.demo.stop is None:
             return ""
         if self._located is None or self._located[0] is not playable:
-            self._located = playable, _place(kernel.demo, playable)
-        here = cursor.step, round(cursor.fraction, _DIGITS), cursor.block, cursor.cell
+            self._located = playable, place_of(kernel.demo, playable)
+        here = place(cursor.step, cursor.fraction, cursor.block, cursor.cell)
         return tr(kernel.idea) if here == self._located[1] else ""
 
     def fail(self, reason: str) -> str:
@@ -125,18 +122,6 @@ class Demonstration:
 
     def _tell(self, text: str, kind: str) -> None:
         self._staged.messages.tell(Message(text, kind, lasting=True))
-
-
-def _place(demo: Demo, playable: Playable) -> _Place | None:
-    """Return step, fraction, block and cell of a demo, if the recording has its size."""
-    recording = playable.recording
-    if (recording.m, recording.n, recording.k) != demo.size:
-        return None
-    try:
-        found = locate(demo, playable)
-    except GemmvizError:
-        return None  # a variant may lack the line
-    return found.step, round(found.fraction, _DIGITS), found.block or 0, found.cell
 
 
 def _none(kernel: Kernel) -> str:
