@@ -40,7 +40,7 @@ class GhostLabels:
     def placed(
         self,
         flights: Flights,
-        moving: Iterable[tuple[Ints, QRectF, bool]],
+        moving: Iterable[tuple[Ints, QRectF, float | None]],
         waiting: Iterable[tuple[Ints, QRectF]] = (),
     ) -> list[tuple[QRectF, str]]:
         """Return the label of each piece with its place, in pixels; one that would touch an earlier one is left out.
@@ -50,22 +50,22 @@ class GhostLabels:
         flights
             The copies under way.
         moving
-            The numbers of the copies of each piece that moves, its place, and whether its cells show values: then the
-            label stands above them.
+            The numbers of the copies of each piece that moves, and its place; if its cells show values, the top of its
+            source: the label then stands above the cells, or below them if it had no room above the source.
         waiting
             The numbers and the place of each piece that waits on its way: it has a short label.
         """
         pieces = list(moving)
         found: list[tuple[QRectF, str]] = []
-        named = [(self.text(flights, mine), box, valued) for mine, box, valued in pieces if len(pieces) <= MOST]
-        named += [(self._short(flights, mine), box, False) for mine, box in waiting]
-        for text, box, valued in named:
+        named = [(self.text(flights, mine), box, source) for mine, box, source in pieces if len(pieces) <= MOST]
+        named += [(self._short(flights, mine), box, None) for mine, box in waiting]
+        for text, box, source in named:
             high = self._metrics.height()
             place = QRectF(0, 0, self._metrics.horizontalAdvance(text) + 0.8 * high, 1.2 * high)
             place.moveCenter(box.center())
-            if valued:
-                above = box.top() - place.height() - _APART
-                place.moveTop(above if above >= 0 else box.bottom() + _APART)
+            if source is not None:
+                needed = place.height() + _APART
+                place.moveTop(box.top() - needed if source >= needed else box.bottom() + _APART)
             place.moveLeft(max(place.left(), 1.0))
             if not any(place.intersects(other) for other, _ in found):
                 found.append((place, text))

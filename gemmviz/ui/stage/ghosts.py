@@ -170,7 +170,12 @@ class Ghosts:
         if self._labelled_at is None or self._labelled_at[0] is not at:
             flights = self.flights(moment)
             standing = list(self._standing(flights, at, moment, covered))
-            pieces = ((one.mine, one.bounds, self._are_valued(at, one)) for one in standing if one.moving)
+            # By its source and not by its place: else the label would change sides on the way.
+            pieces = (
+                (one.mine, one.bounds, _source(at, one.mine).top() if self._are_valued(at, one) else None)
+                for one in standing
+                if one.moving
+            )
             waiting = ((one.mine, one.bounds) for one in standing if not one.moving and one.whole)
             labels = self._labels.placed(flights, pieces, waiting)
             if covered:
