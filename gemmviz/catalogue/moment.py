@@ -11,10 +11,14 @@ from gemmviz.language import tr
 KINDS = ("line", "phase", "tile", "share", "step", "end")
 """The words that name a moment: one of these. ``docs/lessons.md`` gives the meaning of each."""
 _WITH_LINE = frozenset(("line", "nth", "array", "write"))
+_WITH_ALL = frozenset(("fraction",))
 
 
 class Moment(TypedDict, total=False):
-    """A moment of a recording: one of `KINDS`, or that of the rung's demo; the last three narrow a line."""
+    """A moment of a recording: one of `KINDS`, or that of the rung's demo.
+
+    ``nth``, ``array`` and ``write`` narrow a line; ``fraction`` is the share of the way to the next step.
+    """
 
     line: NonEmpty
     phase: FromOne
@@ -26,6 +30,7 @@ class Moment(TypedDict, total=False):
     nth: FromOne
     array: str
     write: bool
+    fraction: Annotated[float, Meta(ge=0, lt=1)]
 
 
 def checked(value: object, *others: str) -> Moment:
@@ -48,8 +53,8 @@ def checked(value: object, *others: str) -> Moment:
     if not isinstance(value, dict) or len(named) != 1:
         raise GemmvizError(tr("at has one of {known}: {example}", known=", ".join(known), example="at = { phase = 2 }"))
     key, allowed = named[0], _WITH_LINE if named[0] == "line" else frozenset(named)
-    if unknown := sorted(value.keys() - allowed):
-        names = ", ".join(sorted(allowed))
+    if unknown := sorted(value.keys() - allowed - _WITH_ALL):
+        names = ", ".join(sorted(allowed | _WITH_ALL))
         raise GemmvizError(tr("{key} is not known here: there are {known}", key=repr(unknown[0]), known=names))
     read, wrong = read_parts(value, Moment)
     if wrong or not str(value[key]).strip() or value[key] is False:
@@ -93,6 +98,8 @@ def _wanted(key: str) -> str:
             return tr("at: line is a text that is in exactly one line of the source")
         case "share":
             return tr("at: share is a number from 0 to 1")
+        case "fraction":
+            return tr("at: fraction is a number from 0 to less than 1")
         case "array" | "write":
             example = 'array = "As", write = true'
             return tr("at: array is a name, and write is true or false: {example}", example=example)

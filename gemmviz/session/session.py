@@ -79,6 +79,7 @@ class Session:
             trail=lambda: self.player.trail,
             # While a question about the next step is open, nothing shows that step.
             motion=lambda: "none" if self.predict.on else self.player.motion,
+            idea=self._idea,
         )
         self.inspection = Inspection(lambda: self.cursor.threads)
         self.permission = Permission(self.choice, Trust(kernels))
@@ -112,6 +113,9 @@ class Session:
         self.warp_steps = WarpSteps(self.frozen_warp, self.choice, self.cursor, self.playback)
         self._wire()
         self.picked_thread = PickedThread(self.cursor, self.inspection)
+
+    def _idea(self) -> str:
+        return self.demonstration.idea
 
     def _connect_models(self) -> None:
         choice = self.choice

@@ -7,7 +7,7 @@
 // entry    = "mm_no_bounds"
 // args     = ["A", "B", "C", "N", "K"]
 // params   = { BLOCK_SIZE = [16, 2, 8, 32] }
-// demo     = { size = 3, params = { BLOCK_SIZE = 2 }, block = [1, 0], thread = [1, 1], stop = { line = "C[i * N + j] += A", array = "C", write = true } }
+// demo     = { size = 3, params = { BLOCK_SIZE = 2 }, block = [1, 0], stop = { end = true } }
 // block    = ["BLOCK_SIZE", "BLOCK_SIZE"]
 // grid     = ["ceil(N / BLOCK_SIZE)", "ceil(M / BLOCK_SIZE)"]
 // # The last two keep what is touched outside within 64 KiB behind A, B and C, where gemmviz leaves room.

@@ -7,7 +7,7 @@
 // entry    = "gputiled1_printed<TS>"
 // args     = ["C", "A", "B", "M", "K", "N"]
 // params   = { TS = [16, 8, 32] }
-// demo     = { size = [8, 8, 16], params = { TS = 4 }, block = [1, 0], thread = [2, 1], stop = { tile = 3 } }
+// demo     = { size = [8, 8, 16], params = { TS = 4 }, block = [1, 0], stop = { end = true }, lens = "reuse" }
 // block    = ["TS", "TS"]
 // grid     = ["ceil(N / TS)", "ceil(M / TS)"]
 // requires = ["TS >= 1", "TS <= 32"]

@@ -7,7 +7,7 @@
 // entry    = "matrixMulTiled<TILE>"
 // args     = ["A", "B", "C", "M", "N", "K"]
 // params   = { TILE = [16, 4, 8, 32] }
-// demo     = { size = 8, params = { TILE = 4 }, block = [1, 0], thread = [2, 1], stop = { tile = 2 } }
+// demo     = { size = 8, params = { TILE = 4 }, block = [1, 0], thread = [2, 1], stop = { line = "sum += tileA", array = "tileB", nth = 6, fraction = 0.62 } }
 // block    = ["TILE", "TILE"]
 // grid     = ["ceil(N / TILE)", "ceil(M / TILE)"]
 // requires = ["TILE >= 1", "TILE <= 32"]

@@ -7,7 +7,7 @@
 // entry    = "mm_optimizado"
 // args     = ["A", "B", "C", "M", "N", "K"]
 // params   = { BLOCK_SIZE = [16, 2, 8, 32] }
-// demo     = { size = 4, params = { BLOCK_SIZE = 2 }, block = [1, 0], thread = [0, 1], stop = { tile = 2 } }
+// demo     = { size = 4, params = { BLOCK_SIZE = 2 }, block = [1, 0], stop = { tile = 2, fraction = 0.45 } }
 // block    = ["BLOCK_SIZE", "BLOCK_SIZE"]
 // grid     = ["ceil(N / BLOCK_SIZE)", "ceil(M / BLOCK_SIZE)"]
 // requires = ["BLOCK_SIZE >= 1", "BLOCK_SIZE <= 32"]

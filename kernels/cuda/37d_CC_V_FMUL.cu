@@ -7,7 +7,7 @@
 // entry    = "CC_V_FMUL<BLOCK, ROUND>"
 // args     = ["A", "B", "C", "M", "N", "K"]
 // params   = { BLOCK = [16, 4, 8, 32], ROUND = [0, 1, 2, 3] }
-// demo     = { size = 8, params = { BLOCK = 4, ROUND = 0 }, block = [0, 1], thread = [2, 1], stop = { line = "sum +=", nth = 12 } }
+// demo     = { size = 8, params = { BLOCK = 4, ROUND = 0 }, block = [0, 1], thread = [2, 1], stop = { line = "sum +=", nth = 12, fraction = 0.6 } }
 // block    = ["BLOCK", "BLOCK"]
 // grid     = ["ceil(M / BLOCK)", "ceil(N / BLOCK)"]
 // shared   = "2 * BLOCK * BLOCK * 4"

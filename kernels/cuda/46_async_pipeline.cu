@@ -1,7 +1,7 @@
 // ---gemmviz
 // version    = 2
 // title      = "Asynchronous copies in a pipeline"
-// idea       = "Tiles are copied to shared memory in the background, STAGES - 1 ahead of the one that is multiplied: threads wait less for global memory."
+// idea       = "Tiles are copied in the background, STAGES - 1 ahead of the one that is multiplied: threads wait less for global memory."
 // entry      = "async_pipeline<BM, BN, BK, TM, TN, STAGES>"
 // args       = ["A", "B", "C", "M", "N", "K"]
 // params     = { BM = [128, 64, 32, 16], BN = [128, 64, 32, 16], BK = [16, 8, 4], TM = [8, 4], TN = [8, 4], STAGES = [2, 3, 4] }

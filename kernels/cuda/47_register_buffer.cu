@@ -1,7 +1,7 @@
 // ---gemmviz
 // version    = 2
 // title      = "Two sets of registers"
-// idea       = "While the elements of one k are multiplied, those of the next k are read into a second set of registers; each product shares a factor with the one before it, in serpentine order."
+// idea       = "While one k is multiplied, the elements of the next k are read into other registers; each product shares a factor with the one before it."
 // entry      = "register_buffer<BM, BN, BK, TM, TN, STAGES>"
 // args       = ["A", "B", "C", "M", "N", "K"]
 // params     = { BM = [128, 64, 32, 16], BN = [128, 64, 32, 16], BK = [16, 8, 4], TM = [8, 4], TN = [8, 4], STAGES = [2, 3, 4] }

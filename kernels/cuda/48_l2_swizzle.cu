@@ -1,11 +1,11 @@
 // ---gemmviz
 // version    = 2
 // title      = "Larger tiles, L2 swizzle of the blocks"
-// idea       = "A thread computes 8 x 16 elements, and blocks that run together form a square of C: they share the rows of A and the columns of B in the L2 cache."
+// idea       = "Blocks that run together form a square of C: they share rows of A and columns of B in the L2 cache. A thread computes 8 x 16 elements."
 // entry      = "l2_swizzle<BM, BN, BK, TM, TN, STAGES, GROUP>"
 // args       = ["A", "B", "C", "M", "N", "K"]
 // params     = { BM = [128, 64, 32, 16], BN = [256, 128, 64, 32, 16], BK = [8, 16, 4], TM = [8, 4], TN = [16, 8, 4], STAGES = [4, 3, 2], GROUP = [16, 8, 4, 2, 1] }
-// demo       = { size = [64, 64, 64], params = { BM = 16, BN = 16, BK = 8, TM = 4, TN = 4, STAGES = 2, GROUP = 2 }, block = [5, 0], thread = [5, 0], stop = { tile = 1 } }
+// demo       = { size = [64, 64, 64], params = { BM = 16, BN = 16, BK = 8, TM = 4, TN = 4, STAGES = 2, GROUP = 2 }, block = [5, 0], thread = [5, 0], stop = { share = 0.5 }, lens = "reuse" }
 // block      = ["BM / TM * (BN / TN)"]
 // grid       = ["ceil(N / BN) * ceil(M / BM)"]
 // shared     = "4 * STAGES * BK * (BM + 4 + BN)"

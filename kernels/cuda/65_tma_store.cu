@@ -5,7 +5,7 @@
 // entry      = "tma_store_tiles<BN, STAGES, GROUP>"
 // args       = ["A.map", "B.map", "C.map", "M", "N", "K"]
 // params     = { BN = [256, 128, 64], STAGES = [4, 3, 2], GROUP = [8, 16, 4], BLOCKS = [132, 2] }
-// demo       = { size = [256, 256, 320], params = { BN = 128, STAGES = 3, BLOCKS = 2 }, block = [1, 0], stop = { line = "tma_store(C, col + part + 32", array = "C", write = true } }
+// demo       = { size = [256, 256, 320], params = { BN = 128, STAGES = 3, BLOCKS = 2 }, block = [1, 0], stop = { line = "tma_store(C, col + part, row", array = "Cs", nth = 2, fraction = 0.58 } }
 // dtype      = "float16"
 // accumulate = "float32"
 // capability = "9.0a"

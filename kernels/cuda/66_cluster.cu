@@ -5,7 +5,7 @@
 // entry      = "cluster<BN, STAGES, GROUP, CLUSTER>"
 // args       = ["A.map", "B.map", "C.map", "M", "N", "K"]
 // params     = { BN = [256, 128, 64], STAGES = [4, 3, 2], GROUP = [8, 16, 4], BLOCKS = [132, 2], CLUSTER = [2, 1, 4] }
-// demo       = { size = [256, 256, 384], params = { BN = 128, STAGES = 2, BLOCKS = 2, CLUSTER = 2 }, block = [1, 0], stop = { line = "multiply_tile<BN>(sum", array = "Bs", nth = 95 }, lens = "reuse" }
+// demo       = { size = [256, 256, 384], params = { BN = 128, STAGES = 2, BLOCKS = 2, CLUSTER = 2 }, block = [0, 0], stop = { line = "tma_load(tile.a[at.stage]", array = "As", write = true, nth = 4, fraction = 0.45 } }
 // dtype      = "float16"
 // accumulate = "float32"
 // capability = "9.0a"

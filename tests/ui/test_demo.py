@@ -27,7 +27,7 @@ def wait_shown(window, qtbot):
     qtbot.waitUntil(lambda: there() is None, timeout=RECORDING_MS)
 
 
-def test_a_key_shows_the_demo_with_its_thread(window, qtbot):
+def test_a_key_shows_the_demo_with_a_tile_on_its_way(window, qtbot):
     session = window.session
     session.choice.choose(problem=Problem.cube(16), params={"TS": 8})
     wait_recorded(window, qtbot)
@@ -36,8 +36,10 @@ def test_a_key_shows_the_demo_with_its_thread(window, qtbot):
     qtbot.keyClick(window.stage, Qt.Key.Key_L, CTRL | SHIFT)
     wait_shown(window, qtbot)
     assert (session.choice.problem, session.choice.params) == (Problem.cube(8), {"TS": 4})
-    assert (session.cursor.block, session.inspection.thread) == (1, 6)
-    assert window.inspector.panel == "thread" and window.inspector.by_thread.isVisible()
+    assert (session.cursor.block, session.cursor.cell) == (0, None)
+    assert round(session.cursor.fraction, 6) == session.choice.base.demo.stop["fraction"]
+    assert window.inspector.panel == "source"
+    assert window.stage.moment().idea.startswith("A block copies one tile of A and one of B into shared memory")
     assert not session.playback.playing
 
 

@@ -14,6 +14,7 @@ from recordings import played
 
 from gemmviz import data
 from gemmviz.catalogue.ladder import find, ladder
+from gemmviz.language import LANGUAGES, set_language, tr
 from gemmviz.session.tour.lesson_file import load_lesson
 from gemmviz.session.tour.lessons import recorded_at
 from gemmviz.ui.lenses.registry import lens_for
@@ -90,6 +91,29 @@ def test_no_text_of_a_demo_is_shortened_but_the_line_of_its_source(name, places,
         painter.paint(into, rect, Moment(at.step, at.block or 0, at.cell, warp=at.warp or 0, lane=at.lane or 0))
         into.end()
     assert shortened == []
+
+
+@pytest.mark.sweep(*SAMPLE)
+@pytest.mark.parametrize("name", DEMOS)
+def test_the_idea_of_a_kernel_is_whole_at_its_demo_in_each_language(name, places):
+    playable, at, lens, cut = at_demo(name), opening(name), DEMOS[name].lens, []
+    for code in LANGUAGES:
+        set_language(code)
+        try:
+            moment = Moment(at.step, at.block or 0, at.cell, fraction=at.fraction, idea=tr(find(name, ladder()).idea))
+            for size, (rect, font) in places.items():
+                painter = StagePainter(playable, THEMES["dark"], font)
+                painter.lens = lens_for(lens, playable) if lens else None
+                image = QImage(rect.size().toSize(), QImage.Format.Format_RGB32)
+                into = QPainter(image)
+                painter.paint(into, rect, moment)
+                into.end()
+                placed = painter.quadrant.words._sentence[1]
+                if not placed.complete:
+                    cut.append((code, size, placed.text[1]))
+        finally:
+            set_language("en")
+    assert cut == []
 
 
 @pytest.mark.sweep(*SAMPLE)

@@ -1,15 +1,22 @@
 """The first run: three doors, by mouse and by key, and a window that remembers whether to show them."""
 
+import threading
+
 import pytest
+from consenting import AllowsAll
 from PySide6.QtCore import QMimeData, QPoint, QPointF, QRect, Qt, QUrl
 from PySide6.QtGui import QDragEnterEvent, QDropEvent, QGuiApplication
 from PySide6.QtWidgets import QApplication, QLabel, QWidget
+from remembering_engine import RememberingEngine
 from window_driving import wait_recorded
 
 from gemmviz.catalogue.errors import GemmvizError
 from gemmviz.catalogue.ladder import find, ladder
+from gemmviz.control.stage_recorder import request_for
+from gemmviz.engine import first_recording
 from gemmviz.session.files import preferences_file
 from gemmviz.session.models.preferences import Preferences
+from gemmviz.session.rules.last_place import keep_place
 from gemmviz.session.tour.lessons import find_lesson
 from gemmviz.ui.panels import doors as doors_file
 from gemmviz.ui.panels.door_file import FilePicture
@@ -116,7 +123,7 @@ def test_the_choice_to_show_the_doors_and_the_last_lesson_are_kept(window, doors
     preferences = window.session.preferences
     preferences_file.remember(preferences)
     qtbot.mouseClick(doors.again, Qt.MouseButton.LeftButton)
-    preferences.note_kernel("RR")
+    preferences.note_place("RR")
     preferences.finish("gputiled")
     kept = type(preferences)()
     assert preferences_file.restore(kept) == []
@@ -133,7 +140,7 @@ def test_my_own_file_is_offered_again(window, doors, qtbot, tmp_path, monkeypatc
     own, preferences = tmp_path / "mine.cu", window.session.preferences
     own.write_text("__global__ void mine(const float *A) {}\n")
     preferences_file.remember(preferences)
-    preferences.note_kernel("mine", str(own))
+    preferences.note_place("mine", file=str(own))
     kept = type(preferences)()
     assert preferences_file.restore(kept) == [] and kept.last_file == str(own)
     opened = []
@@ -184,6 +191,45 @@ def test_the_doors_grow_with_a_large_screen(window, doors, qtbot):
     qtbot.waitUntil(lambda: doors.width() == 1280)
     QApplication.processEvents()
     assert sizes() == pytest.approx(usual, abs=3)
+
+
+def test_going_on_returns_to_the_stop_of_the_lesson(window, qtbot, tmp_path, monkeypatch):
+    monkeypatch.setattr(preferences_file, "file", lambda: tmp_path / "preferences.json")
+    session, preferences = window.session, window.session.preferences
+    preferences_file.remember(preferences)
+    keep_place(session.choice, session.tour, preferences)
+    session.guide.start_rung("gputiled")
+    qtbot.waitUntil(lambda: session.tour.at == 0, timeout=20_000)
+    session.guide.go(2)
+    kept = Preferences()
+    assert preferences_file.restore(kept) == []
+    assert (kept.last_kernel, kept.last_stop) == ("gputiled", 3)
+    session.guide.leave()
+    assert (preferences.last_kernel, preferences.last_stop) == ("gputiled", 0)
+    preferences.note_place(kept.last_kernel, kept.last_stop)
+    window.open_doors()
+    assert window.doors.go_on.text().endswith("Shared-memory tiles, stop 3 of its lesson")
+    qtbot.mouseClick(window.doors.go_on, Qt.MouseButton.LeftButton)
+    qtbot.waitUntil(lambda: session.tour.at is not None, timeout=20_000)
+    assert session.tour.at == 2 and not window.doors.isVisible()
+    session.guide.start_rung("gputiled", 99)
+    assert session.tour.at == len(session.tour.stops) - 1
+
+
+def test_doors_that_are_opened_later_show_the_kernel_that_they_name(window, qtbot, tmp_path, monkeypatch):
+    monkeypatch.setattr(first_recording, "_folder", lambda: tmp_path)
+    session = window.session
+    request = request_for(session.choice)
+    engine = RememberingEngine(AllowsAll())
+    first_recording.keep(request, list(engine.run(request, threading.Event()))[-1])
+    engine.close()
+    session.choice.choose_kernel(find("hostmult1", session.choice.kernels))
+    wait_recorded(window, qtbot)
+    window.open_doors()
+    small = next(stage for stage in window.doors.findChildren(Stage))
+    cursor = small.staged.cursor
+    assert cursor.playable.recording.kernel == "gputiled" and cursor.fraction > 0
+    assert session.cursor.playable.recording.kernel == "hostmult1"
 
 
 def test_the_small_recording_has_the_names_of_its_arrays_alone(doors):

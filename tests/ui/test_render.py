@@ -75,10 +75,10 @@ def test_steps_and_themes_differ(qapp, tmp_path):
 def test_without_a_step_the_demo_is_drawn_at_its_own(qapp, tmp_path):
     shown = {
         "demo": [],
-        "same": ["--step", "5", "--block", "1,0", "--cell", "C,1,6"],
-        "step": ["--step", "5"],
+        "same": ["--step", "15.45"],
+        "step": ["--step", "15"],
         "cell": ["--cell", "C,7,7"],
-        "step of the cell": ["--step", "5", "--cell", "C,7,7"],
+        "step of the cell": ["--step", "15.45", "--cell", "C,7,7"],
     }
     pictures = {}
     for name, extra in shown.items():
@@ -251,6 +251,16 @@ def test_the_chosen_cell_and_warp_are_drawn(qapp, tmp_path):
         assert run(["render", *arguments]) == 0
         seen.add(path.read_bytes())
     assert len(seen) == len(choices)
+
+
+@pytest.mark.parametrize(("cell", "lane"), [("C,1,6", 6), ("C,3,3", 15), ("A,1,6", 0)])
+def test_the_lens_of_a_picture_shows_the_thread_of_the_chosen_element(qapp, tmp_path, monkeypatch, cell, lane):
+    drawn = []
+    image = picture.Frames.image
+    monkeypatch.setattr(picture.Frames, "image", lambda self, moment: drawn.append(moment) or image(self, moment))
+    arguments = ["render", "gputiled", "--cell", cell, "--lens", "thread tile", "--resolution", "600x400"]
+    assert run([*arguments, "-o", str(tmp_path / "x.png")]) == 0
+    assert [moment.lane for moment in drawn] == [lane]
 
 
 def test_a_film_that_is_interrupted_leaves_no_file_and_keeps_the_old_one(qapp, tmp_path, monkeypatch):

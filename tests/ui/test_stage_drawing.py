@@ -322,6 +322,23 @@ def test_the_row_and_the_column_of_the_tiles_that_feed_the_chosen_element_are_ou
     assert not outlined("As", 1, 0.5) and not outlined("Bs", 1.5, 3)
 
 
+@pytest.mark.parametrize(("rect", "each"), [(RECT, True), (QRectF(0, 0, 420, 320), False)])
+def test_small_accessed_cells_have_one_outline_together(rect, each):
+    """A frame round each of many small cells hid what was written."""
+    playable = rung("gputiled", 8, TS=4)
+    last = playable.timeline.steps - 1
+    painter, image = image_of(playable, Moment(last, 0), rect=rect)
+    c = painter.panels(rect, View())[2]
+    assert (c.cell >= 24) == each
+
+    def framed(row, column):
+        """Whether the left edge of a cell has a frame, in its upper part, which is free of the value."""
+        y = round(c.y + (row + 0.2) * c.cell)
+        return DARK.text in [image.pixelColor(round(c.x + column * c.cell) + dx, y).name() for dx in range(-2, 4)]
+
+    assert framed(5, 0) and framed(5, 2) == framed(2, 3) == each
+
+
 def test_the_outline_of_a_rectangle_is_the_same_as_that_of_any_area():
     inside = np.zeros((5, 6), bool)
     inside[1:3, 2:6] = True

@@ -13,7 +13,7 @@ from msgspec import Meta, to_builtins
 
 from gemmviz.catalogue.errors import GemmvizError
 from gemmviz.catalogue.plain import Unread
-from gemmviz.catalogue.typed_reading import Finite, read_parts
+from gemmviz.catalogue.typed_reading import Finite, FromZero, read_parts
 from gemmviz.catalogue.user_file import PREFERENCES_BYTES, parse_json, quoted, read_text, write_text
 from gemmviz.cluster.piece import Scheduler
 from gemmviz.language import LANGUAGES, Language, tr
@@ -28,6 +28,7 @@ class _Kept(TypedDict, total=False):
     doors: bool
     last_kernel: Annotated[str, Meta(max_length=200)]
     last_file: Annotated[str, Meta(max_length=4096)]
+    last_stop: FromZero  # of its lesson, from 1; 0: none
     cluster: Scheduler | None
     finished: Annotated[list[Annotated[str, Meta(max_length=200)]], Meta(max_length=10_000)]  # lessons, by kernel
 
@@ -65,7 +66,7 @@ def restore(preferences: Preferences, theme: ThemeName | None = None, language: 
         preferences.set_calm(good["calm"])
     if "doors" in good:
         preferences.show_doors(good["doors"])
-    preferences.note_kernel(good.get("last_kernel", ""), good.get("last_file", ""))
+    preferences.note_place(good.get("last_kernel", ""), good.get("last_stop", 0), good.get("last_file", ""))
     preferences.note_cluster(good.get("cluster"))
     preferences.finish(*good.get("finished", []))
     problems = [tr("{key} cannot be {value}", key=key, value=quoted(kept[key])) for key in bad]
@@ -112,6 +113,7 @@ def _write(preferences: Preferences) -> None:
         "doors": preferences.doors,
         "last_kernel": preferences.last_kernel,
         "last_file": preferences.last_file,
+        "last_stop": preferences.last_stop,
         "cluster": preferences.cluster,
         "finished": sorted(preferences.finished),
     }

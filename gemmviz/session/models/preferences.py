@@ -30,7 +30,7 @@ class Preferences:
     """The language has changed: all texts must be shown again."""
 
     learned = Signal()
-    """A finished lesson, the last shown kernel, the named cluster, or whether the doors are shown, has changed."""
+    """A finished lesson, the last kernel or its stop, the named cluster, or whether doors are shown, has changed."""
 
     def __init__(self, theme: ThemeName = "dark") -> None:
         self.theme = theme
@@ -48,6 +48,8 @@ class Preferences:
         """The name of the kernel that was chosen last; empty: none yet."""
         self.last_file = ""
         """The path of the user's own file with that kernel; empty: it comes with gemmviz."""
+        self.last_stop = 0
+        """The stop of its lesson that was shown last, from 1; 0: no lesson was open."""
         self.cluster: Scheduler | None = None
         """The cluster that was named last."""
 
@@ -56,10 +58,20 @@ class Preferences:
         self.doors = shown
         self.learned.emit()
 
-    def note_kernel(self, name: str, file: str = "") -> None:
-        """Keep the name of the chosen kernel, and the path of the user's file that it is from."""
-        if (name, file) != (self.last_kernel, self.last_file):
-            self.last_kernel, self.last_file = name, file
+    def note_place(self, kernel: str, stop: int = 0, file: str = "") -> None:
+        """Keep where the user is: the chosen kernel, the stop of its lesson, and its file.
+
+        Parameters
+        ----------
+        kernel
+            The name of the kernel.
+        stop
+            The stop, from 1; 0: no lesson is open.
+        file
+            The path of the user's own file that the kernel is from; empty: it comes with gemmviz.
+        """
+        if (kernel, stop, file) != (self.last_kernel, self.last_stop, self.last_file):
+            self.last_kernel, self.last_stop, self.last_file = kernel, stop, file
             self.learned.emit()
 
     def note_cluster(self, cluster: Scheduler | None) -> None:

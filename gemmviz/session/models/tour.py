@@ -64,11 +64,11 @@ class Tour:
             return ""
         return self.lesson.next
 
-    def begin_lesson(self, lesson: Lesson, wanted: RungSetting, before: RungSetting) -> None:
-        """Begin a lesson, before its first stop; in a lesson already, `before` stays as it was."""
+    def begin_lesson(self, lesson: Lesson, wanted: RungSetting, before: RungSetting, at: int = 0) -> None:
+        """Begin a lesson; its stop `at` is awaited. In a lesson already, `before` stays as it was."""
         self.before = self.before or before
         self.lesson, self.own_rung, self.stops, self.at = lesson, "", (), None
-        self.awaited, self.wanted = 0, wanted
+        self.awaited, self.wanted = at, wanted
         self.changed.emit()
         self.moved.emit()
 

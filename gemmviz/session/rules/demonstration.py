@@ -11,11 +11,13 @@ from gemmviz.session.models.playback import Playback
 from gemmviz.session.models.tour import Tour
 from gemmviz.session.rules.guide import Guide
 from gemmviz.session.rules.staged import Staged
+from gemmviz.session.tour.demo_place import Place, place, place_of
 from gemmviz.session.tour.lessons import locate
 from gemmviz.session.tour.stop import OwnStop
 from gemmviz.session.values.kernel_names import no_source
 from gemmviz.session.values.message import Message, told
 from gemmviz.session.values.picture_size import picture_params, picture_problem
+from gemmviz.trace.playable import Playable
 
 
 class Demonstration:
@@ -37,6 +39,7 @@ class Demonstration:
         self._guide = guide
         self._choosing = False
         self._seen: set[str] = set()
+        self._located: tuple[Playable, Place | None] | None = None
         self.waiting = False
         """Whether the demo's recording is awaited."""
         self._choice.chosen.connect(self._on_chosen)
@@ -89,7 +92,24 @@ class Demonstration:
         except GemmvizError as error:
             self._tell(_not_shown(str(error)), "warning")
             return
-        self._guide.point_at(OwnStop(found.step, "", found.cell, found.block, found.warp, found.panel, lane=found.lane))
+        self._guide.point_at(
+            OwnStop(
+                *(found.step, "", found.cell, found.block, found.warp, found.panel),
+                lane=found.lane,
+                fraction=found.fraction,
+            )
+        )
+
+    @property
+    def idea(self) -> str:
+        """The kernel's idea, at the moment of its demo, where it is the caption; empty elsewhere."""
+        playable, kernel, cursor = self._staged.current, self._choice.kernel, self._staged.cursor
+        if playable is None or kernel.demo is None or kernel.demo.stop is None:
+            return ""
+        if self._located is None or self._located[0] is not playable:
+            self._located = playable, place_of(kernel.demo, playable)
+        here = place(cursor.step, cursor.fraction, cursor.block, cursor.cell)
+        return tr(kernel.idea) if here == self._located[1] else ""
 
     def fail(self, reason: str) -> str:
         """Stop waiting for a recording that failed; return the text to show, which names the demo if it was awaited."""

@@ -67,8 +67,8 @@ class Guide:
         else:
             self.start_rung(self._choice.base.name)
 
-    def start_rung(self, rung: str) -> None:
-        """Begin the lesson of a rung; if there is none, show a message."""
+    def start_rung(self, rung: str, at: int = 0) -> None:
+        """Begin the lesson of a rung at a stop, from 0; if there is none, show a message."""
         try:
             kernel = find(rung, self._choice.kernels)
             lesson = find_lesson(kernel)
@@ -76,7 +76,7 @@ class Guide:
             self._tell(str(error), "warning")
             return
         if lesson is not None:
-            self.start(lesson)
+            self.start(lesson, at)
         elif kernel.recordable:
             self._note(lambda: tr("{rung} has no lesson yet: see docs/lessons.md to write one.", rung=kernel.alias))
         else:
@@ -91,8 +91,8 @@ class Guide:
         else:
             self.start(lesson)
 
-    def start(self, lesson: Lesson) -> None:
-        """Record with a lesson's settings, and then go to its first stop."""
+    def start(self, lesson: Lesson, at: int = 0) -> None:
+        """Record with a lesson's settings, and then go to a stop, by default the first; past the end, to the last."""
         try:
             kernel = find(lesson.kernel, self._choice.kernels)
             problem, params = recorded_at(lesson, kernel)
@@ -104,7 +104,8 @@ class Guide:
         self._playback.pause()
         rung = self._choice.kernel if self._choice.breaks else self._choice.base
         wanted = kernel.name, Setting.of(problem, params, lesson.order, lesson.as_written)
-        self._tour.begin_lesson(lesson, wanted, (rung.name, self._choice.setting))
+        at = min(at, len(lesson.stops) - 1)
+        self._tour.begin_lesson(lesson, wanted, (rung.name, self._choice.setting), at)
         self._show(wanted)
 
     def leave(self, *, restore: bool = True) -> None:
@@ -169,7 +170,8 @@ class Guide:
             self._tell(str(error), "warning")
             return False
         self._tour.show(
-            OwnStop(s.step, s.say, s.cell, s.block, s.warp, s.panel, lane=s.lane, lens=s.lens) for s in found
+            OwnStop(s.step, s.say, s.cell, s.block, s.warp, s.panel, lane=s.lane, lens=s.lens, fraction=s.fraction)
+            for s in found
         )
         return True
 
@@ -213,7 +215,7 @@ class Guide:
     def point_at(self, stop: OwnStop) -> None:
         """Go to the moment of a stop, with all its choices."""
         cursor = self._staged.cursor
-        cursor.seek(stop.step)
+        cursor.seek(stop.step, stop.step + stop.fraction)
         cursor.pick(stop.cell, stop.block)
         if stop.warp is not None:
             cursor.choose_warp(stop.warp)

@@ -33,6 +33,8 @@ class Staged:
         Returns the number of steps for which an access glows.
     motion
         Returns the detail of gestures.
+    idea
+        Returns the caption at the moment of a demo: the kernel's idea; empty elsewhere.
     """
 
     choice: Choice
@@ -42,6 +44,7 @@ class Staged:
     preferences: Preferences
     trail: Callable[[], int]
     motion: Callable[[], Motion]
+    idea: Callable[[], str] = str
 
     @property
     def outdated(self) -> bool:

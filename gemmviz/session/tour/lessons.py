@@ -34,6 +34,7 @@ class LocatedStop:
     panel: str | None
     lane: int | None = None
     lens: LensName | None = None
+    fraction: float = 0.0
 
 
 def own_folder() -> Path:
@@ -109,7 +110,7 @@ def resolve(lesson: Lesson, playable: Playable, code: str, demo: Demo | None = N
 
 
 def locate(demo: Demo, playable: Playable) -> LocatedStop:
-    """Find a demo's place in a recording: its step, and the first element of C that its thread owns.
+    """Find a demo's place in a recording: its step with the fraction, and the first element of C that its thread owns.
 
     The panel is that of the thread; the source if the demo names no thread.
 
@@ -120,9 +121,10 @@ def locate(demo: Demo, playable: Playable) -> LocatedStop:
     """
     recording = playable.recording
     step = _step(demo.stop, playable) if demo.stop is not None else 0
+    fraction = _fraction(demo.stop or {}, step, playable)
     block = None if demo.block is None and demo.thread is None else _block(demo.block or (0, 0), playable)
     if demo.thread is None or block is None:
-        return LocatedStop(step, "", None, block, None, "source")
+        return LocatedStop(step, "", None, block, None, "source", fraction=fraction)
     x, y = demo.thread
     across, down, _ = recording.block
     if x >= across or y >= down:
@@ -134,7 +136,7 @@ def locate(demo: Demo, playable: Playable) -> LocatedStop:
     cell = _cell("C", int(mine[0][0]), int(mine[0][1]), playable) if len(mine) else None
     # On a CPU there are no warps: the lane counts its threads.
     warp, lane = divmod(thread, WARP) if recording.backend == "cuda" else (0, thread)
-    return LocatedStop(step, "", cell, block, warp, "thread", lane)
+    return LocatedStop(step, "", cell, block, warp, "thread", lane, fraction=fraction)
 
 
 def _resolve(stop: LessonStop, playable: Playable, code: str, demo: Demo | None) -> LocatedStop:
@@ -144,7 +146,8 @@ def _resolve(stop: LessonStop, playable: Playable, code: str, demo: Demo | None)
             raise GemmvizError(tr("the kernel has no demo that this stop could be at"))
         found = locate(demo, playable)
     else:
-        found = replace(found, step=_step(stop.at, playable))
+        step = _step(stop.at, playable)
+        found = replace(found, step=step, fraction=_fraction(stop.at, step, playable))
     if stop.cell is not None:
         name, row, column = stop.cell
         cell = _cell(name, row, column, playable)
@@ -212,6 +215,11 @@ def _step(at: Moment, playable: Playable) -> int:
             raise GemmvizError(tr("there is no phase {number}: the last one is {last}", number=number, last=last))
         raise GemmvizError(tr("there is no tile {number}: the last one is {last}", number=number, last=last))
     return int(found[0])
+
+
+def _fraction(at: Moment, step: int, playable: Playable) -> float:
+    """Return the fraction of a place; at the last step there is no way to a next one."""
+    return float(at.get("fraction", 0.0)) if step + 1 < playable.timeline.steps else 0.0
 
 
 def _step_of_line(at: Moment, playable: Playable) -> int:

@@ -44,6 +44,8 @@ class OwnStop:
         The lane of the warp to choose; None: unchanged.
     lens
         The lens that a lesson's stop shows; None: no lens.
+    fraction
+        The way to the next step that is over, from 0 to less than 1.
     """
 
     step: int
@@ -55,3 +57,4 @@ class OwnStop:
     setting: Setting | None = None
     lane: int | None = None
     lens: LensName | None = None
+    fraction: float = 0.0

@@ -1,4 +1,4 @@
-"""Copies from global to shared memory as movements: from the cell that was read to the cell that was written."""
+"""Copies as movements, from the cell that was read to the cell that was written: to shared memory, and boxes to C."""
 
 from dataclasses import dataclass
 
@@ -6,11 +6,13 @@ import numpy as np
 import numpy.typing as npt
 
 from gemmviz.catalogue.matrices import B
+from gemmviz.trace.distinct import distinct
 from gemmviz.trace.motion.gestures import copied
 from gemmviz.trace.order.requests import Ints
 from gemmviz.trace.order.timeline import Timeline
 from gemmviz.trace.origin.staging import Staged
 from gemmviz.trace.recording.recording import Recording
+from gemmviz.trace.recording.tma_boxes import ADDED, STORED, Boxes
 
 _KEPT = 4  # steps
 
@@ -28,7 +30,12 @@ class Flights:
     value
         float32, the written value.
     asynchronous
-        bool, whether the copy does not use registers (``cp.async``, TMA).
+        bool, whether the copy to shared memory does not use registers (``cp.async``, TMA).
+    stored
+        int64, the box in which the copy engine stores the element (an index into `Boxes`); -1 for a copy to shared
+        memory.
+    receivers
+        int64, the number of blocks that receive the read element: several of a cluster may.
     """
 
     begin: Ints
@@ -39,6 +46,8 @@ class Flights:
     target_element: Ints
     value: npt.NDArray[np.float32]
     asynchronous: npt.NDArray[np.bool_]
+    stored: Ints
+    receivers: Ints
 
     def __len__(self) -> int:
         return len(self.begin)
@@ -74,7 +83,7 @@ class BlockFlights:
         # steps.
         linked = linked[step[read[linked]] < step[row[linked]]]
         row, read = row[linked], read[linked]
-        self.all = Flights(
+        loaded = Flights(
             step[read],
             step[row],
             log.array[read].astype(np.int64),
@@ -83,7 +92,10 @@ class BlockFlights:
             staged.element[items][linked],
             _values(recording, row, staged.element[items][linked]),
             np.isin(row, log.copies[:, 0]),
+            np.full(len(row), -1),
+            _receivers(recording, read),
         )
+        self.all = _joined([loaded, *_stores(recording, step, block)])
         self._kept: dict[int, Flights] = {}
 
     def at(self, step: int) -> Flights:
@@ -95,6 +107,48 @@ class BlockFlights:
                 self._kept.pop(next(iter(self._kept)))
             found = self._kept[step] = self.all.taken(which)
         return found
+
+
+def _stores(recording: Recording, step: Ints, block: int) -> list[Flights]:
+    """Return the elements that the copy engine carries from a block's shared memory to C, box by box."""
+    boxes, found = recording.boxes, []
+    if not len(boxes):
+        return []
+    mine = (boxes.block == block) & _is_store(boxes) & (boxes.reads == boxes.writes) & (boxes.reads > 0)
+    for box in np.flatnonzero(mine).tolist():
+        pieces = np.arange(int(boxes.reads[box]))
+        read, write = boxes.read[box] + pieces, boxes.write[box] + pieces
+        (position, source), (_, target, value) = recording.elements(read), recording.covered(write)
+        if len(source) != len(target):
+            continue
+        size = len(source)
+        array, matrix = (np.full(size, column[box]) for column in (boxes.array, boxes.matrix))
+        when = step[read[position]], step[write[position]]
+        none, number, one = np.zeros(size, np.bool_), np.full(size, box), np.ones(size, np.int64)
+        found.append(Flights(*when, array, source, matrix, target, value, none, number, one))
+    return found
+
+
+def _receivers(recording: Recording, read: Ints) -> Ints:
+    """Return, for each row that reads, the number of blocks to which the copy engine carries it."""
+    log = recording.accesses
+    if not len(recording.boxes) or not len(read):
+        return np.ones(len(read), np.int64)
+    rows, blocks = log.copies[:, 1], log.block[log.copies[:, 0]].astype(np.int64)
+    pairs = distinct(rows[rows >= 0] * recording.blocks + blocks[rows >= 0])
+    of_pair = pairs // recording.blocks
+    first, last = (np.searchsorted(of_pair, read, side) for side in ("left", "right"))
+    found: Ints = np.maximum(last - first, 1)
+    return found
+
+
+def _is_store(boxes: Boxes) -> npt.NDArray[np.bool_]:
+    return np.isin(boxes.store, (STORED, ADDED)) & (boxes.array >= 0)
+
+
+def _joined(parts: list[Flights]) -> Flights:
+    columns = zip(*(vars(part).values() for part in parts), strict=True)
+    return Flights(*(np.concatenate(column) for column in columns))
 
 
 def _values(recording: Recording, row: Ints, element: Ints) -> npt.NDArray[np.float32]:

@@ -5,22 +5,26 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Protocol
 
+import numpy as np
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QImage
 from PySide6.QtWidgets import QApplication
 
 from gemmviz.catalogue.errors import ConstraintError, GemmvizError
 from gemmviz.catalogue.kernel import Kernel
+from gemmviz.catalogue.matrices import C
 from gemmviz.catalogue.problem import Problem
 from gemmviz.control.unpacking import playable_of, report_of
 from gemmviz.engine.messages import Recorded
 from gemmviz.language import tr
 from gemmviz.session import Session
 from gemmviz.session.atomic_file import atomic_file
+from gemmviz.session.tour.demo_place import place, place_of
 from gemmviz.session.tour.lessons import locate
 from gemmviz.session.values.film import FPS, film, trail
 from gemmviz.trace.playable import Playable
 from gemmviz.trace.recording.names import CellName, block_number, cell_name, cell_number, owner_block, warp_number
+from gemmviz.trace.recording.recording import WARP
 from gemmviz.ui.discard import discard
 from gemmviz.ui.export.films import FILMS, fitting, kind_of, moments, open_writer, samples
 from gemmviz.ui.export.frames import Frames, Look, draw_svg, pixels
@@ -110,7 +114,7 @@ def draw(picture: Picture, path: Path, on_frame: Callable[[int, int], object] = 
     drawn: _Drawn = _WindowFrames(picture, playable) if picture.window else Frames(playable, picture.look)
     try:
         if kind in FILMS:
-            _draw_film(drawn, playable, picture, moment, path, on_frame)
+            _draw_film(drawn, playable, picture, replace(moment, idea=""), path, on_frame)
             return
         with atomic_file(path) as part:
             svg = kind == ".svg"
@@ -132,13 +136,14 @@ def _at_demo(picture: Picture, playable: Playable) -> Picture:
         found = locate(demo, playable)
     except GemmvizError:
         return picture  # a variant may lack the line
-    picture = replace(picture, step=found.step + 1)
+    picture = replace(picture, step=found.step + 1 + found.fraction)
     if not picture.lens_given:
         picture = replace(picture, look=replace(picture.look, lens=demo.lens))
     if picture.block is not None or picture.cell is not None or found.block is None:
         return picture
     cell = found.cell and cell_name(recording, found.cell)
-    return replace(picture, block=recording.block_index(found.block), cell=cell, warp=picture.warp or found.warp or 0)
+    block = recording.block_index(found.block)
+    return replace(picture, block=block, cell=cell, warp=picture.warp or found.warp or 0)
 
 
 def _moment(picture: Picture, playable: Playable) -> Moment:
@@ -153,7 +158,19 @@ def _moment(picture: Picture, playable: Playable) -> Moment:
     cell = cell_number(recording, picture.cell) if picture.cell else None
     block = owner_block(recording, cell) if picture.block is None else block_number(recording, picture.block)
     warp = warp_number(recording, picture.warp)
-    return Moment(step, block, cell, trail=trail(playable, 1), warp=warp, fraction=position - step)
+    lane, fraction, demo = _lane(playable, cell, warp), position - step, picture.kernel.demo
+    at_demo = demo is not None and place_of(demo, playable) == place(step, fraction, block, cell)
+    idea = tr(picture.kernel.idea) if at_demo else ""
+    return Moment(step, block, cell, trail(playable, 1), warp=warp, fraction=fraction, lane=lane, idea=idea)
+
+
+def _lane(playable: Playable, cell: tuple[int, int] | None, warp: int) -> int:
+    """Return the lane of the thread that owns the chosen element of C, as in the window; else the first."""
+    if cell is None or cell[0] != C or playable.recording.backend != "cuda":
+        return 0
+    at = playable.recording.arrays[C].cells(np.array([cell[1]]))
+    thread = int(playable.recording.owners[1][at][0])
+    return thread % WARP if thread >= 0 and thread // WARP == warp else 0
 
 
 def _draw_film(

@@ -22,6 +22,7 @@ from gemmviz.catalogue.ladder import find
 from gemmviz.catalogue.problem import Problem
 from gemmviz.language import mark, tr, trn
 from gemmviz.session import Session
+from gemmviz.session.rules.staged import Staged
 from gemmviz.session.tour.lessons import find_lesson
 from gemmviz.trace.playable import Playable
 from gemmviz.ui.connections import listen
@@ -29,6 +30,7 @@ from gemmviz.ui.look.figure_text import size_text
 from gemmviz.ui.look.style import TYPE_PT, scaled
 from gemmviz.ui.look.theme import THEMES
 from gemmviz.ui.panels.door_card import GAP, PICTURE, add_card
+from gemmviz.ui.panels.door_demo import kept_demo
 from gemmviz.ui.panels.door_file import FilePicture
 from gemmviz.ui.panels.door_pictures import SectorsPicture
 from gemmviz.ui.stage.stage import Stage
@@ -120,7 +122,10 @@ class Doors(QWidget):
         self.go_on.setVisible(last is not None)
         if last is not None:
             name = last.name if isinstance(last, Path) else tr(last.title)
-            self.go_on.setText(tr("Go on where I stopped: {kernel}", kernel=name))
+            text, stop = tr("Go on where I stopped: {kernel}", kernel=name), session.preferences.last_stop
+            if stop and not isinstance(last, Path):
+                text = tr("Go on where I stopped: {kernel}, stop {stop} of its lesson", kernel=name, stop=stop)
+            self.go_on.setText(text)
         listen(self, session.preferences.themed, self._on_theme)
         for opened in (session.tour.changed, session.comparison.changed):
             listen(self, opened, self.leave)
@@ -258,8 +263,16 @@ class Doors(QWidget):
     # The pictures of the doors
 
     def _moving(self) -> QWidget:
-        """Return a small picture of the recording that the window plays."""
-        stage = _Small(self._session.staged)
+        """Return a small picture of the first door's recording: the one that the window plays, or the kept one."""
+        session, kernel = self._session, self._kernel(_WATCHED)
+        choice = session.choice
+        here = choice.kernel.name, choice.problem, choice.params
+        staged: Staged | None = session.staged
+        if kernel is not None and here != (_WATCHED, Problem.cube(_SIZE), _PARAMS):
+            staged = kept_demo(kernel, session)
+        if staged is None:
+            return QWidget()  # better no picture than one of another kernel
+        stage = _Small(staged)
         stage.captioned = False
         stage.setMinimumWidth(1)  # the doors are equally wide
         stage.base_font = QFont(self.font())
@@ -333,17 +346,22 @@ class Doors(QWidget):
 
     def _last(self) -> Kernel | Path | None:
         """Return what was chosen last: a kernel of the list, or the user's own file if it is still there."""
-        name, file = self._session.preferences.last_kernel, self._session.preferences.last_file
-        if file:
-            return Path(file) if Path(file).is_file() else None
-        return self._kernel(name) if name and name != _WATCHED else None
+        last = self._session.preferences
+        if last.last_file:
+            return Path(last.last_file) if Path(last.last_file).is_file() else None
+        # The first door leads to the same stage.
+        is_first = last.last_kernel == _WATCHED and not last.last_stop
+        return self._kernel(last.last_kernel) if last.last_kernel and not is_first else None
 
     def _go_on(self) -> None:
-        last = self._last()
+        last, stop = self._last(), self._session.preferences.last_stop
         if isinstance(last, Path):
             self._open_file(last)
+        elif last is not None and stop:
+            self._session.guide.start_rung(last.name, stop - 1)
         elif last is not None:
             self._session.choice.choose_kernel(last)
+            self._session.demonstration.first_look()
 
 
 class _Small(Stage):

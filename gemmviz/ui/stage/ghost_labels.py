@@ -8,6 +8,7 @@ import numpy.typing as npt
 from PySide6.QtCore import QRectF, Qt
 from PySide6.QtGui import QColor, QFont, QFontMetricsF, QPainter, QPen
 
+from gemmviz.language import tr
 from gemmviz.trace.motion.flights import Flights
 from gemmviz.trace.recording.recording import Recording
 from gemmviz.ui.look.style import larger
@@ -36,7 +37,12 @@ class GhostLabels:
         self._metrics = QFontMetricsF(self._font)
         self._texts: OrderedDict[int, tuple[Ints, str]] = OrderedDict()
 
-    def placed(self, flights: Flights, moving: Iterable[tuple[Ints, QRectF, bool]]) -> list[tuple[QRectF, str]]:
+    def placed(
+        self,
+        flights: Flights,
+        moving: Iterable[tuple[Ints, QRectF, float | None]],
+        waiting: Iterable[tuple[Ints, QRectF]] = (),
+    ) -> list[tuple[QRectF, str]]:
         """Return the label of each piece with its place, in pixels; one that would touch an earlier one is left out.
 
         Parameters
@@ -44,25 +50,32 @@ class GhostLabels:
         flights
             The copies under way.
         moving
-            The numbers of the copies of each piece that moves, its place, and whether its cells show values: then the
-            label stands above them.
+            The numbers of the copies of each piece that moves, and its place; if its cells show values, the top of its
+            source: the label then stands above the cells, or below them if it had no room above the source.
+        waiting
+            The numbers and the place of each piece that waits on its way: it has a short label.
         """
         pieces = list(moving)
         found: list[tuple[QRectF, str]] = []
-        for mine, box, valued in pieces if len(pieces) <= MOST else ():
-            text, high = self.text(flights, mine), self._metrics.height()
+        named = [(self.text(flights, mine), box, source) for mine, box, source in pieces if len(pieces) <= MOST]
+        named += [(self._short(flights, mine), box, None) for mine, box in waiting]
+        for text, box, source in named:
+            high = self._metrics.height()
             place = QRectF(0, 0, self._metrics.horizontalAdvance(text) + 0.8 * high, 1.2 * high)
             place.moveCenter(box.center())
-            if valued:
-                above = box.top() - place.height() - _APART
-                place.moveTop(above if above >= 0 else box.bottom() + _APART)
+            if source is not None:
+                needed = place.height() + _APART
+                place.moveTop(box.top() - needed if source >= needed else box.bottom() + _APART)
             place.moveLeft(max(place.left(), 1.0))
             if not any(place.intersects(other) for other, _ in found):
                 found.append((place, text))
         return found
 
     def text(self, flights: Flights, mine: Ints) -> str:
-        """Name what moves: "B[4–7][0–3] → Bs"; without a rectangle of elements the arrays alone."""
+        """Name what moves: "B[4–7][0–3] → Bs", "Cs → C[0–63][0–31]"; without a rectangle the arrays alone.
+
+        A box for several blocks of a cluster names their number.
+        """
         kept = self._texts.get(id(mine))
         if kept is None or kept[0] is not mine:  # the numbers of a piece are one array as long as its step is kept
             while len(self._texts) >= _KEPT:
@@ -70,14 +83,24 @@ class GhostLabels:
             kept = self._texts[id(mine)] = mine, self._made(flights, mine)
         return kept[1]
 
+    def _short(self, flights: Flights, mine: Ints) -> str:
+        source, target = (self._recording.arrays[int(of[mine[0]])] for of in (flights.source, flights.target))
+        return f"{source.name} → {target.name}"
+
     def _made(self, flights: Flights, mine: Ints) -> str:
         source, target = (self._recording.arrays[int(of[mine[0]])] for of in (flights.source, flights.target))
-        row, column = source.cells(flights.source_element[mine])
+        stored = int(flights.stored[mine[0]]) >= 0
+        elements = (flights.target_element if stored else flights.source_element)[mine]
+        row, column = (target if stored else source).cells(elements)
         rows, columns = (int(row.min()), int(row.max())), (int(column.min()), int(column.max()))
-        cells = len(np.unique(flights.source_element[mine]))
+        cells = len(np.unique(elements))
         whole = cells == (rows[1] - rows[0] + 1) * (columns[1] - columns[0] + 1)
         part = f"[{_span(*rows)}][{_span(*columns)}]" if whole else ""
-        return f"{source.name}{part} → {target.name}"
+        if stored:
+            return f"{source.name} → {target.name}{part}"
+        way = f"{source.name}{part} → {target.name}"
+        blocks = int(flights.receivers[mine[0]])
+        return tr("{way} of {count} blocks", way=way, count=blocks) if blocks > 1 else way
 
     def draw(self, painter: QPainter, placed: list[tuple[QRectF, str]]) -> None:
         """Draw labels at their places."""

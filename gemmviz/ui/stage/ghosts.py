@@ -10,8 +10,8 @@ from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
-from PySide6.QtCore import QPointF, QRectF, Qt
-from PySide6.QtGui import QBrush, QColor, QFont, QLinearGradient, QPainter, QPen, QPolygonF, QRegion
+from PySide6.QtCore import QRectF, Qt
+from PySide6.QtGui import QBrush, QColor, QFont, QLinearGradient, QPainter, QPen, QRegion
 
 from gemmviz.catalogue.matrices import C
 from gemmviz.trace.distinct import distinct
@@ -23,6 +23,7 @@ from gemmviz.ui.stage.accessed_cells import as_drawn
 from gemmviz.ui.stage.cell_text import CellText
 from gemmviz.ui.stage.cell_values import in_cell
 from gemmviz.ui.stage.ghost_labels import GhostLabels
+from gemmviz.ui.stage.ghost_shapes import Floats, between, bounds, hull, together
 from gemmviz.ui.stage.moment import Moment
 from gemmviz.ui.stage.regions import along
 from gemmviz.ui.stage.scene import Panel
@@ -34,11 +35,8 @@ MOST_CELLS, LEAST_CELL = 4000, 3.0
 _RISE, _ARC = 4.0, 10.0  # pixels
 _WAITING = 0.6  # opacity of a ghost that does not move during this step
 _BAND, _SHADOW = 0.28, 0.4
-_PAD_CELL = 5.0
 _KEPT = 4  # steps
 _AROUND = 10.0  # pixels round a ghost: its frame and its shadow reach out of it
-
-Floats = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -77,15 +75,21 @@ class _Standing:
         Their numbers among the flights.
     boxes
         float64 (n, 3): left, top and side of each, in pixels.
+    bounds
+        The place of all of them.
     moving
         Whether they move during this step.
+    whole
+        Whether they are drawn as one piece.
     shadow
         How far below them their shadow is, in pixels; 0: none.
     """
 
     mine: npt.NDArray[np.int64]
     boxes: Floats
+    bounds: QRectF
     moving: bool
+    whole: bool
     shadow: float
 
 
@@ -153,22 +157,27 @@ class Ghosts:
             return []
         at, found = self._at(panels, moment), []
         for one in self._standing(self.flights(moment), at, moment, covered):
-            mine, boxes = one.mine, one.boxes
-            ends = [_bounds(boxes[:, 0], boxes[:, 1], boxes[:, 2])]
+            mine, ends = one.mine, [one.bounds]
             if moment.motion == "full" and one.moving:
-                ends.append(_bounds(at.from_x[mine], at.from_y[mine], at.from_side[mine]))
+                ends.append(_source(at, mine))
             found += along(ends[0], ends[-1], _AROUND)
         return found + [place.adjusted(-2, -2, 2, 2) for place, _ in self._labelled(panels, at, moment, covered)]
 
     def _labelled(self, panels: list[Panel], at: Places, moment: Moment, covered: bool) -> list[tuple[QRectF, str]]:
-        """Return the labels of what moves, with their places; none while it is fast; below a lens in matrices only."""
+        """Return the labels of what is under way, and their places; none while it is fast; below a lens in matrices."""
         if moment.motion != "full":
             return []
         if self._labelled_at is None or self._labelled_at[0] is not at:
             flights = self.flights(moment)
-            moving = [one for one in self._standing(flights, at, moment, covered) if one.moving]
-            pieces = ((one.mine, _bounds(*one.boxes.T), self._are_valued(at, one)) for one in moving)
-            labels = self._labels.placed(flights, pieces)
+            standing = list(self._standing(flights, at, moment, covered))
+            # By its source and not by its place: else the label would change sides on the way.
+            pieces = (
+                (one.mine, one.bounds, _source(at, one.mine).top() if self._are_valued(at, one) else None)
+                for one in standing
+                if one.moving
+            )
+            waiting = ((one.mine, one.bounds) for one in standing if not one.moving and one.whole)
+            labels = self._labels.placed(flights, pieces, waiting)
             if covered:
                 inside = [QRectF(panel.x, panel.y, panel.width, panel.height) for panel in panels[: C + 1]]
                 labels = [one for one in labels if any(matrix.contains(one[0]) for matrix in inside)]
@@ -177,7 +186,8 @@ class Ghosts:
 
     def _are_valued(self, at: Places, one: "_Standing") -> bool:
         """Say whether the ghosts show their values."""
-        return len(one.mine) <= MOST_WITH_VALUES and float(at.side[one.mine].min()) >= VALUE_CELL and one.moving
+        small = one.whole or len(one.mine) > MOST_WITH_VALUES
+        return not small and float(at.side[one.mine].min()) >= VALUE_CELL and one.moving
 
     def _standing(self, flights: Flights, at: Places, moment: Moment, covered: bool) -> Iterator["_Standing"]:
         """Yield the ghosts of each request, which all move together."""
@@ -189,7 +199,16 @@ class Ghosts:
             up = float(lift(gesture)) * _RISE if moment.motion == "full" else 0.0
             shift = -up - _ARC * float(np.sin(np.pi * float(place(gesture))))
             boxes = np.stack([at.x[mine], at.y[mine] + shift, at.side[mine]], axis=1)
-            yield _Standing(mine, boxes, moving, up if moment.motion in ("full", "plain") else 0.0)
+            stored = int(flights.stored[mine[0]]) >= 0
+            whole = stored or len(mine) > MOST_CELLS or float(at.side[mine].min()) < LEAST_CELL
+            if whole:
+                # The pieces of a box stand in another order in shared memory: cell by cell it would shrink on its way.
+                ends = _source(at, mine), bounds(at.to_x[mine], at.to_y[mine], at.to_side[mine])
+                around = between(*ends, float(place(gesture))).translated(0, shift)
+            else:
+                around = bounds(*boxes.T)
+            shadow = up if moment.motion in ("full", "plain") else 0.0
+            yield _Standing(mine, boxes, around, moving, whole, shadow)
 
     def prepare(self, moment: Moment) -> None:
         """Find the copies of a moment, which `draw` needs."""
@@ -223,6 +242,7 @@ class Ghosts:
             self._draw_lines(painter, at, moment)
         else:
             self._draw_ghosts(painter, flights, at, moment, ratio, covered)
+            painter.setOpacity(1.0)
             self._labels.draw(painter, self._labelled(panels, at, moment, covered))
         painter.restore()
 
@@ -244,7 +264,7 @@ class Ghosts:
         return [int(array) for array in np.unique(flights.target[~flights.asynchronous])]
 
     def draw_pads(self, painter: QPainter, panels: list[Panel], moment: Moment) -> None:
-        """Outline the cells that copies on their way will write: dashed, as they are still to come.
+        """Outline the cells that copies on their way will write, small ones as one box: dashed, as they are to come.
 
         Those of asynchronous copies are hatched already (`gemmviz.ui.stage.in_flight`). Pads rest between two steps.
 
@@ -258,27 +278,27 @@ class Ghosts:
             return
         by_array = {panel.array: panel for panel in panels}
         shown = np.isin(flights.target, list(by_array))
-        mine = np.flatnonzero(~flights.asynchronous & shown)
-        if not len(mine):
-            return
-        x, y, side = _corners(self._playable, by_array, flights.target[mine], flights.target_element[mine])
         painter.setBrush(Qt.BrushStyle.NoBrush)
         pen = QPen(QColor(self._theme.write), 1.3, Qt.PenStyle.DashLine)
         pen.setDashPattern([2.5, 2.0])
         painter.setPen(pen)
-        if len(mine) <= MOST_WITH_VALUES and side.min() >= _PAD_CELL:
-            boxes = zip(x.tolist(), y.tolist(), side.tolist(), strict=True)
-            painter.drawRects([QRectF(left + 1.5, top + 1.5, wide - 3, wide - 3) for left, top, wide in boxes])
-        else:
-            painter.drawRect(_bounds(x, y, side))
+        for mine in self._requests_at(moment):
+            if flights.asynchronous[mine[0]] or not shown[mine[0]]:
+                continue
+            x, y, side = _corners(self._playable, by_array, flights.target[mine], flights.target_element[mine])
+            if len(mine) <= MOST_WITH_VALUES and side.min() >= VALUE_CELL:
+                boxes = zip(x.tolist(), y.tolist(), side.tolist(), strict=True)
+                painter.drawRects([QRectF(left + 1.5, top + 1.5, wide - 3, wide - 3) for left, top, wide in boxes])
+            else:
+                painter.drawRect(bounds(x, y, side).adjusted(1, 1, -1, -1))
 
     def _draw_lines(self, painter: QPainter, at: Places, moment: Moment) -> None:
         """Join source and target of each request: where motion is reduced nothing flies."""
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         painter.setPen(QPen(QColor(self._theme.read), 1.5))
         for mine in self._requests_at(moment):
-            begin = _bounds(at.from_x[mine], at.from_y[mine], at.from_side[mine])
-            end = _bounds(at.to_x[mine], at.to_y[mine], at.to_side[mine])
+            begin = _source(at, mine)
+            end = bounds(at.to_x[mine], at.to_y[mine], at.to_side[mine])
             painter.drawRect(begin)
             painter.drawLine(begin.center(), end.center())
 
@@ -289,21 +309,19 @@ class Ghosts:
         recording = self._playable.recording
         hue = self._theme.owner(*recording.block_index(moment.block)[:2])
         for one in self._standing(flights, at, moment, covered):
-            mine, boxes = one.mine, one.boxes
             painter.setOpacity(1.0 if one.moving else _WAITING)
             if moment.motion == "full" and one.moving:
-                self._draw_band(painter, at, mine, boxes)
-            cells = len(mine)
-            if cells <= MOST_CELLS and at.side[mine].min() >= LEAST_CELL:
-                values = flights.value[mine] if self._are_valued(at, one) else None
-                self._draw_cells(painter, boxes, values, hue, one.shadow, ratio)
+                self._draw_band(painter, _source(at, one.mine), one.bounds)
+            if one.whole:
+                painter.setBrush(QColor(*hue))
+                painter.setPen(QPen(QColor(self._theme.read), 1.6))
+                painter.drawRect(one.bounds)
             else:
-                self._draw_piece(painter, boxes, hue)
+                values = flights.value[one.mine] if self._are_valued(at, one) else None
+                self._draw_cells(painter, one.boxes, values, hue, one.shadow, ratio)
 
-    def _draw_band(self, painter: QPainter, at: Places, mine: npt.NDArray[np.int64], boxes: Floats) -> None:
+    def _draw_band(self, painter: QPainter, begin: QRectF, end: QRectF) -> None:
         """Join the source and the ghosts by a pale band."""
-        begin = _bounds(at.from_x[mine], at.from_y[mine], at.from_side[mine])
-        end = _bounds(boxes[:, 0], boxes[:, 1], boxes[:, 2])
         colour, clear = QColor(self._theme.read), QColor(self._theme.read)
         colour.setAlphaF(_BAND)
         clear.setAlphaF(_BAND / 4)
@@ -339,7 +357,7 @@ class Ghosts:
         if values is None:
             painter.setBrush(Qt.BrushStyle.NoBrush)
             painter.setPen(QPen(edge, 1.6))
-            painter.drawRect(_bounds(boxes[:, 0], boxes[:, 1], boxes[:, 2]))
+            painter.drawRect(bounds(boxes[:, 0], boxes[:, 1], boxes[:, 2]))
             return
         text_colour = ink(self._theme, rgb(fill.name()))
         half, known = float(boxes[0, 2]) / 2, {value: in_cell(value) for value in set(values.tolist())}
@@ -347,44 +365,7 @@ class Ghosts:
         written = [(known[value], x + half, y + half) for (x, y, _), value in places]
         self._text.write_values(painter, written, text_colour, 2 * half, ratio)
 
-    def _draw_piece(self, painter: QPainter, boxes: Floats, hue: tuple[int, int, int]) -> None:
-        """Draw a whole tile in one."""
-        painter.setBrush(QColor(*hue))
-        painter.setPen(QPen(QColor(self._theme.read), 1.6))
-        painter.drawRect(_bounds(boxes[:, 0], boxes[:, 1], boxes[:, 2]))
 
-
-def together(flights: Flights) -> list[npt.NDArray[np.int64]]:
-    """Return the copies that leave and land at the same steps and come from and go to the same arrays, together."""
-    columns = (flights.begin, flights.end, flights.source, flights.target)
-    # Later columns first: `np.lexsort` sorts by the last one.
-    order = np.lexsort(columns[::-1])
-    differs = np.zeros(len(order), bool)
-    for column in columns:
-        differs[1:] |= column[order][1:] != column[order][:-1]
-    return np.split(order, np.flatnonzero(differs)) if len(order) else []
-
-
-def _bounds(x: Floats, y: Floats, side: Floats) -> QRectF:
-    left, top = float(x.min()), float(y.min())
-    return QRectF(left, top, float((x + side).max()) - left, float((y + side).max()) - top)
-
-
-def hull(one: QRectF, other: QRectF) -> QPolygonF:
-    """Return the smallest convex shape round two rectangles."""
-    corners = [(x, y) for box in (one, other) for x in (box.left(), box.right()) for y in (box.top(), box.bottom())]
-    points = sorted(set(corners))
-
-    def half(ordered: list[tuple[float, float]]) -> list[tuple[float, float]]:
-        found: list[tuple[float, float]] = []
-        for x, y in ordered:
-            while len(found) > 1 and _turn(found[-2], found[-1], (x, y)) <= 0:
-                found.pop()
-            found.append((x, y))
-        return found[:-1]
-
-    return QPolygonF([QPointF(x, y) for x, y in (*half(points), *half(points[::-1]))])
-
-
-def _turn(a: tuple[float, float], b: tuple[float, float], c: tuple[float, float]) -> float:
-    return (b[0] - a[0]) * (c[1] - a[1]) - (b[1] - a[1]) * (c[0] - a[0])
+def _source(at: Places, mine: npt.NDArray[np.int64]) -> QRectF:
+    """Return the place from which some ghosts come."""
+    return bounds(at.from_x[mine], at.from_y[mine], at.from_side[mine])

@@ -20,6 +20,8 @@ from gemmviz.ui.stage.scene import Panel
 
 Cells = tuple[int, int, int, int]
 _SMALLEST_MARKED = 4.0
+_SMALLEST_CUT = 12.0
+"""From this width in pixels on, the corner of each cell that is read is cut off; smaller cells have one frame."""
 _LEAST_PITCH = 4.0  # pixels from one stripe to the next, where cells are smaller
 _MOST_CORNERS = 4096  # visible cells: of more, only their outlines are drawn
 _KEPT = 8
@@ -121,7 +123,7 @@ class InFlight:
         """Mark the cells that the copies read: a corner of each is cut off; of small cells, all are framed."""
         side, boxes = panel.cell, _in_sight(panel, areas, seen)
         count = sum(box.width() * box.height() for box in boxes) / side**2
-        if side < _SMALLEST_MARKED or count > _MOST_CORNERS:
+        if side < _SMALLEST_CUT or count > _MOST_CORNERS:
             painter.setPen(QPen(QColor(self._theme.write), 1.5, Qt.PenStyle.DotLine))
             painter.drawRects(boxes)
             return

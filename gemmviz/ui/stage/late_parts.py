@@ -119,7 +119,8 @@ class LateParts:
 
 def _alike(one: Moment, other: Moment) -> bool:
     """Say whether two moments differ in the step alone, as in the frames of playback."""
-    return replace(one, step=other.step, fraction=other.fraction, hovered=other.hovered) == other
+    same = replace(one, step=other.step, fraction=other.fraction, hovered=other.hovered, idea=other.idea)
+    return same == other
 
 
 def changed_places(

@@ -9,6 +9,7 @@ from PySide6.QtGui import QColor, QPainter, QPen
 
 from gemmviz.catalogue.matrices import A, B, C
 from gemmviz.trace.distinct import distinct
+from gemmviz.trace.order.requests import Ints
 from gemmviz.trace.playable import Playable
 from gemmviz.trace.recording.accesses import Array
 from gemmviz.ui.look.theme import Theme
@@ -24,6 +25,8 @@ _MOST_OUTLINES = 600
 _MOST_SECTORS = 64
 _SMALLEST_FRAMED = 2.0
 _SMALLEST_OUTLINED = 9.0
+_OUTLINED_EACH = 24.0
+"""From this width in pixels on, each accessed cell has a frame; of smaller cells, their area has one."""
 
 
 class Marks:
@@ -42,6 +45,7 @@ class Marks:
         self._owner = playable.recording.owners[0]
         self._outlines: dict[int, tuple[Any, int, list[tuple[int, int, int, int]]]] = {}
         self._lines: dict[int, tuple[list[tuple[int, int, int, int]], Panel, list[QLineF]]] = {}
+        self._areas: dict[int, tuple[Ints, list[tuple[int, int, int, int]]]] = {}
         self._misread: tuple[tuple[int, int], Any] | None = None
         self._wrong: tuple[int, Any] | None = None
         self._wrong_marks = {index: WrongMarks(theme) for index in range(len(playable.recording.arrays))}
@@ -143,7 +147,7 @@ class Marks:
                 yield _box(panel, r[i][here], c[i][here])
 
     def _draw_accesses(self, painter: QPainter, panel: Panel, moment: Moment) -> None:
-        """Outline the cells accessed at this step: a thin frame for a read, a thick one for a write."""
+        """Outline the cells accessed at this step, small ones as one area: thin for a read, thick for a write."""
         playable = self.playable
         if panel.cell < _SMALLEST_OUTLINED:
             return
@@ -157,6 +161,9 @@ class Marks:
         pen = QPen(QColor(self.theme.text), width)
         pen.setJoinStyle(Qt.PenJoinStyle.MiterJoin)
         painter.setPen(pen)
+        if panel.cell < _OUTLINED_EACH:
+            painter.drawLines([line(panel, *edge) for edge in self._area(panel, cells)])
+            return
         inset = width / 2 + 0.5
         side = panel.cell - 2 * inset
         painter.drawRects(
@@ -165,6 +172,16 @@ class Marks:
                 for row, column in (divmod(cell, panel.columns) for cell in cells.tolist())
             ]
         )
+
+    def _area(self, panel: Panel, cells: Ints) -> list[tuple[int, int, int, int]]:
+        """Return the lines around accessed cells, in cells; found again only when they changed."""
+        kept = self._areas.get(panel.array)
+        # The cells of a step are the same array object as long as it is remembered.
+        if kept is None or kept[0] is not cells:
+            inside = np.zeros((panel.rows, panel.columns), bool)
+            inside.reshape(-1)[cells] = True
+            kept = self._areas[panel.array] = cells, outline(inside)
+        return kept[1]
 
     def _draw_wrong(self, painter: QPainter, panel: Panel, seen: QRectF, moment: Moment) -> None:
         """Mark the elements of C that are wrong and stay so."""

@@ -37,6 +37,8 @@ class Moment:
         Of the chosen warp, whose products are shown.
     hovered
         The element of C under the pointer, counted by rows; None: none.
+    idea
+        The kernel's idea, which is the caption at the moment of its demo; empty elsewhere.
     """
 
     step: int = 0
@@ -52,6 +54,7 @@ class Moment:
     motion: Motion = "full"
     lane: int = 0
     hovered: int | None = None
+    idea: str = ""
 
 
 @dataclass(frozen=True)

@@ -43,4 +43,5 @@ def own_moment(
         motion=staged.motion(),
         lane=inspection.lane if inspection is not None else 0,
         hovered=hovered,
+        idea="" if ahead else staged.idea(),
     )

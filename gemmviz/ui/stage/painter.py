@@ -13,6 +13,7 @@ from PySide6.QtCore import QPointF, QRect, QRectF, Qt
 from PySide6.QtGui import QColor, QFont, QPainter, QRegion
 
 from gemmviz.catalogue.matrices import C
+from gemmviz.trace.motion.gestures import Motion
 from gemmviz.trace.playable import Playable
 from gemmviz.ui.lenses.gradual import GradualLens
 from gemmviz.ui.look.style import larger
@@ -280,7 +281,8 @@ class StagePainter(StagePlaces):
     def _still_key(self, rect: QRectF, moment: Moment) -> Any:
         """Return all that the picture of the resting layers depends on."""
         # Where there are gestures, there are pads.
-        return self._plan_key(rect), replace(moment, fraction=0.0, motion="none" if moment.motion == "none" else "full")
+        motion: Motion = "none" if moment.motion == "none" else "full"
+        return self._plan_key(rect), replace(moment, fraction=0.0, idea="", motion=motion)
 
     def _draw_labels(
         self, painter: QPainter, rect: QRectF, plan: Plan, moment: Moment, ratio: float, part: QRegion | None
@@ -397,4 +399,4 @@ class StagePainter(StagePlaces):
 
     def sentence(self, moment: Moment) -> str:
         """Return the sentence about a moment's step."""
-        return self._sentences.caption(moment.step, moment.block)
+        return moment.idea or self._sentences.caption(moment.step, moment.block)

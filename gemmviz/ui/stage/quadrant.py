@@ -89,7 +89,7 @@ class Quadrant:
         if not on_ground:
             paint(painter)
             return
-        key = place, titled, moment.step, moment.block, moment.cell, moment.outdated
+        key = place, titled, moment.step, moment.block, moment.cell, moment.outdated, moment.idea
         self._draw_kept(self.words_picture, painter, _rect(place), key, ratio, paint)
 
     def _write(self, painter: QPainter, place: Bounds, moment: Moment, titled: Titled) -> None:

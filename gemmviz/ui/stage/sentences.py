@@ -22,7 +22,7 @@ class Sentences:
         self._playable = playable
         self._alike = likeness_text(playable)
         self._caption: tuple[tuple[int, int], str] | None = None
-        self._sentence: tuple[tuple[int, int, tuple[int, int] | None], Sentence] | None = None
+        self._sentence: tuple[tuple[int, int, tuple[int, int] | None, str], Sentence] | None = None
 
     def caption(self, step: int, block: int) -> str:
         """Return the sentence about a step."""
@@ -32,8 +32,8 @@ class Sentences:
         return self._caption[1]
 
     def at(self, moment: Moment) -> Sentence:
-        """Return the sentence about a moment: about its chosen cell, else about its step."""
-        key = moment.step, moment.block, moment.cell
+        """Return the sentence about a moment: about its chosen cell, else about its step; or the kernel's idea."""
+        key = moment.step, moment.block, moment.cell, moment.idea
         if self._sentence is None or self._sentence[0] != key:
             self._sentence = key, self._about(moment)
         return self._sentence[1]
@@ -45,5 +45,7 @@ class Sentences:
             about = about_cell(self._playable, *moment.cell, moment.step, moment.block)
             name, _, rest = about.partition(BETWEEN)
             found = Sentence(name, "", rest, chosen=True)
+        if moment.idea:
+            return replace(found, text=moment.idea, chosen=False, idea=True)
         # First, as the last parts are left out where there is no room.
         return replace(found, text=BETWEEN.join(part for part in (self._alike, found.text) if part))

@@ -1,7 +1,7 @@
 """The words in the free quadrant: title, size and parameters, the recording's verdict, and the step's sentence."""
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from PySide6.QtCore import QRectF, Qt
@@ -40,20 +40,26 @@ class _Placed:
     """Where a sentence stands: the font of each part, its place, and its text as far as there is room for it."""
 
     lead: tuple[QFont, str]
+    remark: str
     font: QFont
     text: tuple[QRectF, str]
     top: QRectF
     bar: QRectF
+    complete: bool
 
 
 @dataclass(frozen=True)
 class Sentence:
-    """The sentence about a moment: a short line in colour, a remark at its right, and the text below."""
+    """The sentence about a moment: a short line in colour, a remark at its right, and the text below.
+
+    If the text is a kernel's idea (`idea`) and has no room below the line, it takes the place of the line, too.
+    """
 
     lead: str
     remark: str
     text: str
     chosen: bool = False
+    idea: bool = False
 
 
 def step_sentence(caption: str, tile: str) -> Sentence:
@@ -212,7 +218,7 @@ class Words:
         painter.fillRect(placed.bar, QColor(theme.accent))
         painter.setFont(self._small)
         painter.setPen(QColor(theme.muted))
-        painter.drawText(placed.top, _AT_RIGHT, sentence.remark)
+        painter.drawText(placed.top, _AT_RIGHT, placed.remark)
         font, lead = placed.lead
         painter.setFont(font)
         painter.setPen(QColor(theme.accent))
@@ -223,20 +229,30 @@ class Words:
 
     def _placed_sentence(self, place: Bounds, sentence: Sentence) -> _Placed:
         """Return the places of a sentence's parts: see `draw_sentence`."""
+        found = self._set(place, sentence)
+        if sentence.idea and not found.complete:
+            whole = replace(sentence, lead="", remark="")
+            found = self._set(place, whole)
+            if not found.complete:
+                found = self._set(place, replace(whole, chosen=True))
+        return found
+
+    def _set(self, place: Bounds, sentence: Sentence) -> _Placed:
         high = self._height
         inside = QRectF(place.left + _BAR + 0.7 * high, place.top, place.width - _BAR - 0.7 * high, place.height)
         remark = QFontMetricsF(self._small).horizontalAdvance(sentence.remark) + high if sentence.remark else 0.0
-        top = QRectF(inside.left(), inside.top(), inside.width(), _LINE * high)
+        top = QRectF(inside.left(), inside.top(), inside.width(), _LINE * high if sentence.lead else 0.0)
         room = inside.width() - remark
         bold = self._bold if QFontMetricsF(self._bold).horizontalAdvance(sentence.lead) <= room else self._small_bold
         lead = QFontMetricsF(bold).elidedText(sentence.lead, Qt.TextElideMode.ElideRight, room)
         font = self._small if sentence.chosen else self._font
         metrics = QFontMetricsF(font)
-        below = inside.adjusted(0, _LINE * high, 0, 0)
+        below = inside.adjusted(0, top.height(), 0, 0)
         room_for_text = below.height() >= 0.8 * metrics.height()
         text = fitting(_unbroken(sentence.text), metrics, below.size().toTuple()) if room_for_text else ""
+        complete = room_for_text and _height_of(text, metrics, below.width()) <= below.height() + 1
         bar = QRectF(place.left, place.top, _BAR, place.height)
-        return _Placed((bold, lead), font, (below, text), top, bar)
+        return _Placed((bold, lead), sentence.remark, font, (below, text), top, bar, complete)
 
 
 _MIDDLE = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
@@ -256,8 +272,7 @@ def fitting(text: str, metrics: QFontMetricsF, room: tuple[float, float]) -> str
     width, height = room
     while True:
         shown = in_lines(parts, metrics, width)
-        needed = metrics.boundingRect(QRectF(0, 0, width, 1e5), _WRAPPED, shown)
-        if len(parts) == 1 or needed.height() <= height + 1:
+        if len(parts) == 1 or _height_of(shown, metrics, width) <= height + 1:
             return shown
         parts.pop()
 
@@ -267,12 +282,13 @@ def in_lines(parts: list[str], metrics: QFontMetricsF, width: float) -> str:
 
     A part begins a new line if its first word has no room behind the part before.
     """
-
-    def height(text: str) -> float:
-        return metrics.boundingRect(QRectF(0, 0, width, 1e5), _WRAPPED, text).height()
-
     text = parts[0]
     for part in parts[1:]:
         first = BETWEEN + part.partition(" ")[0]
-        text += f"\n{part}" if height(text + first) > height(text) else BETWEEN + part
+        fits = _height_of(text + first, metrics, width) <= _height_of(text, metrics, width)
+        text += BETWEEN + part if fits else f"\n{part}"
     return text
+
+
+def _height_of(text: str, metrics: QFontMetricsF, width: float) -> float:
+    return metrics.boundingRect(QRectF(0, 0, width, 1e5), _WRAPPED, text).height()

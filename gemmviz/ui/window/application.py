@@ -14,6 +14,7 @@ from gemmviz.sandbox import heap
 from gemmviz.session import Session
 from gemmviz.session.files import preferences_file
 from gemmviz.session.files.drafts import Drafts
+from gemmviz.session.rules.last_place import keep_place
 from gemmviz.ui.known import qt
 from gemmviz.ui.look import fonts
 from gemmviz.ui.look.open_fonts import open_fonts
@@ -73,7 +74,7 @@ def show(
     """
     running = application()
     preferences_file.remember(session.preferences)
-    session.choice.chosen.connect(lambda: _note_kernel(session))
+    keep_place(session.choice, session.tour, session.preferences)
     drafts = Drafts(session)
     windows = Windows(session, Controller(session, make_engine, QtLoop()))
     leaving = Leaving(windows, drafts)
@@ -105,9 +106,3 @@ def show(
     if leaving.at_once and drafts.fault:
         print(f"gemmviz: edited text is lost: {drafts.fault}", file=sys.stderr)
     return code
-
-
-def _note_kernel(session: Session) -> None:
-    """Keep what is chosen for the next start: the file of a kernel that does not come with gemmviz, too."""
-    base = session.choice.base
-    session.preferences.note_kernel(base.name, "" if session.choice.is_shipped_file(base) else str(base.path))

@@ -33,18 +33,30 @@ def test_a_lesson_without_a_size_is_recorded_at_the_demo():
 
 
 def test_a_stop_at_the_demo_has_its_step_block_thread_and_element():
-    lesson, kernel = at_demo(size=None, params=None), find("gputiled", ladder())
+    lesson, kernel = at_demo(kernel="gputiled1", size=None, params=None), find("gputiled1", ladder())
     playable = playable_of(lesson)
     (stop,) = resolve(lesson, playable, "en", kernel.demo)
     assert (kernel.demo.block, kernel.demo.thread) == ((1, 0), (2, 1))
     assert (stop.block, stop.warp, stop.lane, stop.panel) == (1, 0, 6, "thread")
     assert stop.cell == (2, 1 * 8 + 4 + 2)  # C[1, 6]
-    assert playable.line(stop.step) == 33 and stop.say == "8 x 8 x 8."
+    assert playable.line(stop.step) == 34 and stop.say == "8 x 8 x 8."
     mine = at_demo(
         stop=[{"at": {"demo": True}, "say": "x", "cell": {"array": "A", "row": 0, "column": 3}, "panel": "warp"}]
     )
     (stop,) = resolve(mine, playable, "en", kernel.demo)
     assert (stop.cell, stop.block, stop.panel) == ((0, 3), None, "warp")
+
+
+def test_a_stop_may_be_between_two_steps():
+    copying = {"line": "Bs[ty][tx] =", "array": "B", "fraction": 0.25}
+    for at, fraction in ((copying, 0.25), ({"end": True, "fraction": 0.25}, 0.0), ({"tile": 2}, 0.0)):
+        lesson = at_demo(size=None, params=None, stop=[{"at": at, "say": "x"}])
+        (stop,) = resolve(lesson, playable_of(lesson), "en", None)
+        assert stop.fraction == fraction
+        assert parse_lesson(tomllib.loads(write_lesson(lesson)), lesson.path) == lesson
+    for wrong in (1, -0.5, "half"):
+        with pytest.raises(GemmvizError, match="at: fraction is a number from 0 to less than 1"):
+            at_demo(stop=[{"at": {"phase": 2, "fraction": wrong}, "say": "x"}])
 
 
 def test_a_missing_demo_has_a_message(session, tmp_path):

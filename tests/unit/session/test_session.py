@@ -96,15 +96,17 @@ def test_the_demo_is_shown_when_its_recording_is_there(session, playable):
     assert (size_of(session), session.choice.params) == ((8, 8, 8), {"TS": 4}) and session.choice.wanted is None
     assert wanted and session.demonstration.waiting
     session.cursor.show(playable)
-    assert not session.demonstration.waiting and panels == ["thread"]
+    assert not session.demonstration.waiting and panels == ["source"]
     assert session.cursor.step == locate(kernel.demo, session.cursor.playable).step > 0
-    assert (session.cursor.block, session.cursor.warp, session.inspection.lane, session.cursor.cell) == (
-        1,
-        0,
-        6,
-        (2, 14),
-    )
+    assert (session.cursor.block, session.cursor.cell) == (0, None)
+    assert session.cursor.position == pytest.approx(session.cursor.step + kernel.demo.stop["fraction"])
+    assert session.demonstration.idea == session.staged.idea() == kernel.idea
+    session.cursor.pick((2, 0), 0)
+    assert session.demonstration.idea == ""  # the caption is about the chosen element
+    session.cursor.pick(None)
+    assert session.demonstration.idea == kernel.idea
     session.cursor.seek(0)
+    assert session.demonstration.idea == ""
     session.demonstration.show()  # its recording stands there: nothing is recorded again
     assert len(wanted) == 1 and session.cursor.step > 0
 

@@ -5,6 +5,7 @@ from zlib import crc32
 
 import numpy as np
 import pytest
+from demo_recordings import at_demo
 from sampled import FEW
 
 from gemmviz.catalogue.errors import GemmvizError
@@ -121,10 +122,35 @@ def test_copies_go_from_the_read_to_the_written_element(name):
     assert (flights.begin < flights.end).all()
     for which in np.random.default_rng(crc32(name.encode())).permutation(len(flights))[:10].tolist():
         source, target = int(flights.source[which]), int(flights.target[which])
-        row, column = recording.arrays[source].cells(flights.source_element[which : which + 1])
-        assert matrices[source][row, column] == flights.value[which]
-        assert recording.arrays[target].space == "shared" and target > C
+        if flights.stored[which] >= 0:
+            assert recording.arrays[source].space == "shared" and target == C
+        else:
+            row, column = recording.arrays[source].cells(flights.source_element[which : which + 1])
+            assert matrices[source][row, column] == flights.value[which]
+            assert recording.arrays[target].space == "shared" and target > C
         when = int(flights.end[which])
         assert playable.history.values(target, when, block)[flights.target_element[which]] == flights.value[which]
         assert flights.begin[which] in {int(s) for s in found.at(int(flights.begin[which])).begin}
         assert when - 1 < int(flights.begin[which]) or len(found.at(when - 1))
+
+
+def test_boxes_that_the_copy_engine_stores_fly_from_shared_memory_to_c():
+    playable = at_demo("tma_store")
+    recording, boxes = playable.recording, playable.recording.boxes
+    flights = BlockFlights(recording, playable.timeline, playable.staged, 1).all
+    stored = flights.taken(np.flatnonzero(flights.stored >= 0))
+    mine = np.flatnonzero((boxes.block == 1) & (boxes.store > 0))
+    assert np.unique(stored.stored).tolist() == mine.tolist() and len(stored) == 128 * 256
+    row, column = recording.arrays[C].cells(stored.target_element)
+    assert (stored.value == recording.c[row, column]).all()
+    held = playable.history.values(int(stored.source[0]), int(stored.begin[0]), 1)
+    first = stored.taken(np.flatnonzero(stored.begin == stored.begin[0]))
+    assert (held[first.source_element] == first.value).all()
+    assert (stored.receivers == 1).all()
+
+
+def test_a_box_of_b_is_for_both_blocks_of_a_cluster():
+    playable = at_demo("cluster")
+    flights = BlockFlights(playable.recording, playable.timeline, playable.staged, 0).all
+    for array, blocks in ((A, 1), (B, 2)):
+        assert set(flights.receivers[flights.source == array].tolist()) == {blocks}
