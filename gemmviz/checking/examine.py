@@ -9,6 +9,7 @@ from gemmviz.catalogue.launch import launch
 from gemmviz.catalogue.problem import Problem
 from gemmviz.checking.batch_entries import findings_of_last_entry
 from gemmviz.checking.diagnose import diagnose
+from gemmviz.checking.launch_bounds import launch_bounds_findings
 from gemmviz.checking.report import Report, label
 from gemmviz.checking.scaled_result import scaled_findings
 from gemmviz.checking.shared_alignment import alignment_findings
@@ -72,6 +73,8 @@ def examine(
         return report
     progress(tr("Checking {count} accesses", count=thousands(len(recording.accesses))), None)
     report.findings = diagnose(job, recording, again)
+    if kernel.backend == "cuda":
+        report.findings = [*launch_bounds_findings(job), *report.findings]
     if not report.findings and job.scaled is not None:
         report.findings = scaled_findings(job.scaled, again(job.scaled))
     if not report.findings and job.batch:

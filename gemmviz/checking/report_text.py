@@ -20,6 +20,7 @@ _COUNTED = {
 _MORE_KINDS = (
     mark("misaligned vector access"),
     mark("alignment of shared memory"),
+    mark("too many threads"),
     mark("crash"),
     mark("does not compile"),
     mark("front matter"),

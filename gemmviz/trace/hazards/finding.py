@@ -13,6 +13,7 @@ Kind = Literal[
     "element of C written by two threads",
     "wrong result",
     "alignment of shared memory",
+    "too many threads",
     "crash",
     "does not compile",
     "front matter",
