@@ -1,6 +1,6 @@
 """Everything that a picture of the stage depends on, besides the recording, the theme and its size."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from gemmviz.trace.motion.gestures import Motion
 from gemmviz.trace.origin.value_path import Hop
@@ -55,6 +55,11 @@ class Moment:
     lane: int = 0
     hovered: int | None = None
     idea: str = ""
+
+    def at_rest(self) -> "Moment":
+        """Return the moment of the same step for what neither moves nor is a caption."""
+        # Where there are gestures, there are pads.
+        return replace(self, fraction=0.0, idea="", motion="none" if self.motion == "none" else "full")
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,6 @@ from PySide6.QtCore import QPointF, QRect, QRectF, Qt
 from PySide6.QtGui import QColor, QFont, QPainter, QRegion
 
 from gemmviz.catalogue.matrices import C
-from gemmviz.trace.motion.gestures import Motion
 from gemmviz.trace.playable import Playable
 from gemmviz.ui.lenses.gradual import GradualLens
 from gemmviz.ui.look.style import larger
@@ -280,9 +279,7 @@ class StagePainter(StagePlaces):
 
     def _still_key(self, rect: QRectF, moment: Moment) -> Any:
         """Return all that the picture of the resting layers depends on."""
-        # Where there are gestures, there are pads.
-        motion: Motion = "none" if moment.motion == "none" else "full"
-        return self._plan_key(rect), replace(moment, fraction=0.0, idea="", motion=motion)
+        return self._plan_key(rect), moment.at_rest()
 
     def _draw_labels(
         self, painter: QPainter, rect: QRectF, plan: Plan, moment: Moment, ratio: float, part: QRegion | None
