@@ -157,11 +157,11 @@ class StagePainter(StagePlaces):
         self.still.draw(painter, rect, key, ratio, paint_still, lambda before: self._changed_still(plan, before, key))
         painter.save()
         painter.setClipRect(seen, Qt.ClipOperation.IntersectClip)
-        self._movers.draw(painter, placed, moment, ratio, self._below_lens(plan), painted, late is not None)
         areas = self._way_areas(plan, moment)
         if self.lens is None and (moment.frozen or any(regions.needs(part, area) for area in areas)):
             # A lens covers the shared tiles, where most ways begin.
             self._ways.draw(painter, placed, moment)
+        self._movers.draw(painter, placed, moment, ratio, self._below_lens(plan), painted, late is not None)
         painter.restore()
         if not in_lines:
             self._draw_quadrant(painter, plan, moment, ratio, late, part)

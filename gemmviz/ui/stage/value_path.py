@@ -217,7 +217,8 @@ def _arrows(panels: list[Panel], step: int, playable: Playable, theme: Theme, ho
             continue
         _, *from_cell = cell_name(playable.recording, begin)
         _, *to_cell = cell_name(playable.recording, end)
-        line = QLineF(_box(shown[begin[0]], *from_cell).center(), _box(shown[end[0]], *to_cell).center())
+        target = _box(shown[end[0]], *to_cell)
+        line = _up_to(target, _box(shown[begin[0]], *from_cell).center())
         now = any(stop.step == step for stop in stops)
         if hop.misread and stops == (hop.use,):
             # The value was not the one in the cell: dashed, and crossed out where it begins.
@@ -228,6 +229,15 @@ def _arrows(panels: list[Panel], step: int, playable: Playable, theme: Theme, ho
         note = tr("step {step}", step=steps) if numbered else ""
         found.append(_arrow(line, theme.read if len(stops) == 1 else theme.write, now, theme, note))
     return found
+
+
+def _up_to(target: QRectF, begin: QPointF) -> QLineF:
+    """Return a line to the border of a cell, so that its value stays readable."""
+    centre = target.center()
+    dx, dy = abs(begin.x() - centre.x()), abs(begin.y() - centre.y())
+    inside = max(1.0, 2 * dx / target.width(), 2 * dy / target.height())
+    end = QPointF(centre.x() + (begin.x() - centre.x()) / inside, centre.y() + (begin.y() - centre.y()) / inside)
+    return QLineF(begin, end)
 
 
 def _arrow(line: QLineF, colour: str, now: bool, theme: Theme, note: str, wrong: bool = False) -> _Arrow:
