@@ -7,7 +7,7 @@
 // entry    = "gputiled1<TS>"
 // args     = ["C", "A", "B", "M", "K", "N"]
 // params   = { TS = [16, 8, 32] }
-// demo     = { size = 8, params = { TS = 4 }, block = [1, 0], thread = [2, 1], stop = { line = "sum += As", array = "As" } }
+// demo     = { size = 8, params = { TS = 4 }, block = [1, 0], thread = [2, 1], stop = { line = "sum += As", array = "Bs", nth = 6, fraction = 0.62 } }
 // block    = ["TS", "TS"]
 // grid     = ["ceil(N / TS)", "ceil(M / TS)"]
 // requires = ["TS >= 1", "TS <= 32"]

@@ -5,6 +5,7 @@ Cells side by side are hatched as one rectangle, so that all copies are seen how
 
 from collections import OrderedDict
 from dataclasses import dataclass, field
+from functools import lru_cache
 
 import numpy as np
 from PySide6.QtCore import QLineF, QRectF, Qt
@@ -25,6 +26,7 @@ _SMALLEST_CUT = 12.0
 _LEAST_PITCH = 4.0  # pixels from one stripe to the next, where cells are smaller
 _MOST_CORNERS = 4096  # visible cells: of more, only their outlines are drawn
 _KEPT = 8
+_KEPT_BOXES = 64  # some hundred lines each
 # Stripes grow with the cell: (from this width in pixels, stripes to the middle of the cell).
 _STRIPES = ((28.0, 3), (12.0, 2), (0.0, 1))
 
@@ -184,10 +186,15 @@ def hatching(box: QRectF, pitch: float | None = None) -> list[QLineF]:
         How far apart the stripes begin at the edges; by default as in a cell of that size.
     """
     wide, high = box.width(), box.height()
-    pitch = pitch or _pitch(min(wide, high))
+    return _stripes(box.left(), box.top(), wide, high, pitch or _pitch(min(wide, high)))
+
+
+@lru_cache(_KEPT_BOXES)
+def _stripes(left: float, top: float, wide: float, high: float, pitch: float) -> list[QLineF]:
+    """Return the stripes of `hatching`; kept, as copies go to the same few boxes again and again."""
     lines = []
     for number in range(1, round((wide + high) / pitch)):
         reach = number * pitch
         begin, end = max(reach - high, 0.0), min(reach, wide)
-        lines.append(QLineF(box.left() + begin, box.top() + reach - begin, box.left() + end, box.top() + reach - end))
+        lines.append(QLineF(left + begin, top + reach - begin, left + end, top + reach - end))
     return lines
