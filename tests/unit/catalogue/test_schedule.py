@@ -121,7 +121,7 @@ def test_a_tile_of_320_columns_is_shared_where_k_is_small():
 
 
 @pytest.mark.parametrize(
-    ("size", "columns", "cluster"), [(512, 64, 1), (1536, 160, 1), (2048, 128, 1), (4096, 128, 1), (6144, 192, 1)]
+    ("size", "columns", "cluster"), [(512, 64, 1), (1536, 160, 1), (2048, 128, 1), (4096, 128, 1), (6144, 160, 2)]
 )
 def test_the_tile_of_fp8_follows_from_the_size(size, columns, cluster):
     params = usual(find("fp8_in_turns", ladder()), Problem.cube(size))
