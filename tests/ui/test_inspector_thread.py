@@ -107,6 +107,31 @@ def test_the_thread_tab_draws_how_a_sum_grows_and_what_it_has_cost(inspector, mo
     assert written[at + 40 :][2::2] == ["4", "16", "8", "1"]
 
 
+def test_in_a_high_window_the_cost_follows_the_sum_and_the_operands_take_no_more_than_they_need(inspector, monkeypatch):
+    session, by_thread = inspector.session, inspector.by_thread
+    inspector.show_panel("thread")
+    session.cursor.show(playable("gputiled", 8, TS=4))
+    session.cursor.pick((2, 2 * 8 + 1), 0)
+    session.cursor.seek(session.cursor.steps - 1)
+    lowest = {}
+
+    def noted(self, painter, place, text, *_, **__):
+        lowest[text] = place.bottom()
+
+    monkeypatch.setattr(Waterfall, "_write", noted)
+    by_thread.resize(480, 1000)
+    by_thread.layout().activate()
+    by_thread.growth.grab()
+    line = by_thread.fontMetrics().height()
+    assert by_thread.scrolled.height() <= max(155, 11 * line) + 10
+    assert lowest["What it has cost so far"] < 20 * line < by_thread.growth.height()
+    assert lowest["stored in C"] < by_thread.growth.height()
+    session.cursor.show(playable("matmul_tc_2d_warp_tiling", 32, WM=2, WN=2))
+    session.cursor.seek(session.cursor.steps - 1)
+    by_thread.layout().activate()
+    assert by_thread.scrolled.height() > 20 * line
+
+
 def test_only_the_rows_that_changed_are_drawn_again(inspector, monkeypatch):
     session, growth = inspector.session, inspector.by_thread.growth
     inspector.show_panel("thread")

@@ -63,6 +63,13 @@ def test_one_element_type_of_one_processor_is_compared_with_its_library(charts, 
     assert chart.bars() == [] and "measure" in chart.hint.text().lower()
 
 
+def test_parameters_that_follow_from_the_size_are_not_in_a_name(charts, monkeypatch):
+    window = window_of(charts)
+    add(window, {"every_shape_fp32": 900.0}, params={"STAGES": 8, "BLOCKS": 128})
+    choose(charts, "every_shape_fp32")
+    assert "every_shape_fp32" in written(charts.ladder, monkeypatch)
+
+
 def test_every_kernel_is_drawn_in_its_role(charts):
     add(window_of(charts), LADDER | {"gputiled1": 2100.0, "vectorised": 6000.0})
     choose(charts, "gputiled1")

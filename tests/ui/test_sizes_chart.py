@@ -75,6 +75,27 @@ def test_other_parameters_are_drawn_pale_and_only_for_the_chosen_kernel(charts):
     assert [c.kernel.name for c in chart.drawn()] == ["gpumult1", "gputiled"]
 
 
+def test_a_kernel_whose_parameters_follow_from_the_size_has_one_curve(charts):
+    window, chart = window_of(charts), charts.sizes
+    kernel = rung(window.session, "every_shape_fp32")
+    add_reference(window, {"gputiled": 900.0})
+    figures = window.session.results.references[0].figures
+    for n, stages in ((64, 8), (128, 6), (256, 6)):
+        figures.add(result(kernel, 100.0 * n, n) | {"params": kernel.defaults | {"STAGES": stages}})
+    window.session.results.set_references(window.session.results.references)
+    charts.setCurrentWidget(chart)
+    choose(charts, "gputiled")
+    found = {c.kernel.name: (c.role, [r["N"] for r in c.rows]) for c in chart.drawn()}
+    assert found["every_shape_fp32"] == ("best", [64, 128, 256])
+    for n, gflops in ((64, 1.0), (64, 2.0)):  # with other parameters, given by hand
+        row = result(kernel, gflops, n) | {"params": kernel.defaults | {"STAGES": 3 + int(gflops)}}
+        window.session.results.add_result(row)
+    charts.refresh()
+    own = {c.origin: [(r["N"], r["gflops"]) for r in c.rows] for c in chart.drawn() if c.kernel is kernel}
+    assert own.pop("") == [(64, 2.0)]
+    assert list(own.values()) == [[(128, 12800.0), (256, 25600.0)]]
+
+
 def test_keys_move_along_a_curve_and_a_pale_line_shows_its_name(charts, qtbot):
     window, chart = window_of(charts), charts.sizes
     add(window, {"hostmult0": 1.0, "hostmult1": 2.0, "hostmult1_opt": 3.0, "hostmult_threads": 9.0}, n=64)

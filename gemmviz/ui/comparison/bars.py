@@ -71,7 +71,13 @@ class Bars(QWidget):
         self._still: tuple[object, QPixmap, _Places] | None = None
         self.setAccessibleName(tr("Counters of both, recorded"))
         self.setAttribute(Qt.WidgetAttribute.WA_OpaquePaintEvent)
-        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
+        # The room that the bars do not need belongs to the lines that differ.
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Maximum)
+
+    def sizeHint(self) -> QSize:
+        """As high as the pairs are where there is room."""
+        line = QFontMetricsF(self.font()).height() * _WIDEST
+        return QSize(round(line * 24), round(2 * line * max(len(self.lanes), _USUAL_LANES)) + 4)
 
     def minimumSizeHint(self) -> QSize:
         """As many lines as there are bars, and room for their figures."""

@@ -25,6 +25,7 @@ from gemmviz.ui.stage.caption import BETWEEN, index_text, number
 from gemmviz.ui.turns import Turns
 
 _MOST_OPERANDS, _MOST_HELD = 8, 8
+_TEXT_LINES, _ANY_HEIGHT = 11, 16_777_215  # lines of text above a sum, and what Qt takes for no limit
 
 
 class ThreadPanel(InspectPanel):
@@ -140,6 +141,9 @@ class ThreadPanel(InspectPanel):
         self.warp.show_fragments(playable, held, looked.lane, theme, self.scrolled.viewport().height())
         self._name(playable, held)
         self.growth.setVisible(not known.by_warp)
+        high = _TEXT_LINES * self.text.fontMetrics().height()
+        # The same limit at every step: the sum must not move while the recording plays.
+        self._limit(_ANY_HEIGHT if known.by_warp else max(self.product.largest(state), high))
         element = self._element(playable, known)
         self.mine.show_element(playable, *_pairs(known)[element])
         self.growth.show_sum(playable, state, element, theme)
@@ -148,8 +152,14 @@ class ThreadPanel(InspectPanel):
         self.text.setText("\n".join(lines))
         self.scrolled.setAccessibleDescription(f"{self.head.text()}. {self.text.text()}")
 
+    def _limit(self, most: int) -> None:
+        """Leave the height that the operands and their text do not need to the sum below them."""
+        for widget in (self.product, self.scrolled):
+            widget.setMaximumHeight(most)
+
     def _show_nothing(self, why: str) -> None:
         self.mine.forget()
+        self._limit(_ANY_HEIGHT)
         self.head.say("")
         self.text.setText(why)
         self.warp.hide()

@@ -1,5 +1,7 @@
 """Draws the products of a thread: a column of A times a row of B, and its sums of C where they meet."""
 
+from math import ceil
+
 from PySide6.QtCore import QRectF, QSize, Qt
 from PySide6.QtGui import QColor, QFont, QFontMetricsF, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QSizePolicy, QWidget
@@ -14,6 +16,7 @@ from gemmviz.ui.stage.marks import crossed
 from gemmviz.ui.turns import InTurn
 
 _LARGEST_CELL, _LEGIBLE = 54.0, 11.0
+_HEAD, _GAP = 2.2, 5.0  # lines above the cells; pixels between operands and sums
 _MOST_LINES = 16
 
 
@@ -39,6 +42,11 @@ class ThreadView(QWidget):
         self._playable, self._state, self._theme = playable, state, theme
         self.in_turn.ask()
 
+    def largest(self, state: ThreadState) -> int:
+        """Return the height of a thread's cells at their largest, in pixels."""
+        rows = min(len(state.grid[0]), _MOST_LINES) + 1
+        return ceil(_HEAD * QFontMetricsF(self.font()).height() + _GAP + 4 + rows * _LARGEST_CELL)
+
     def forget(self) -> None:
         """Let go of the state."""
         self._playable = self._state = None
@@ -56,8 +64,7 @@ class ThreadView(QWidget):
         held_a, held_b = state.a[:_MOST_LINES], state.b[:_MOST_LINES]
         shown_rows, shown_columns = rows[:_MOST_LINES].tolist(), columns[:_MOST_LINES].tolist()
         text = QFontMetricsF(self.font()).height()
-        left, top = 3.4 * text, 2.2 * text
-        gap = 5.0
+        left, top, gap = 3.4 * text, _HEAD * text, _GAP
         cell = min(
             (self.width() - left - gap - 4) / (len(shown_columns) + 1),
             (self.height() - top - gap - 4) / (len(shown_rows) + 1),

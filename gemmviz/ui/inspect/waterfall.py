@@ -24,6 +24,7 @@ _MARGIN = 8.0
 _COLUMNS = (0.0, 0.10, 0.25, 0.40, 0.56)  # where k, a, b and the product end, in widths; then the bars begin
 _SUM = 0.2  # of the width: of the sums at the right
 _TINT = 0.22
+_COST = 5.6  # lines
 _MOST_TEXTS, _MOST_ROWS = 1024, 96
 _TINTED = 4  # pixels that the tint of a row is wider at each side
 _AT_LEFT, _AT_RIGHT = (
@@ -87,11 +88,15 @@ class Waterfall(QWidget):
             if self._playable is not None and self._state is not None:
                 line = QFontMetricsF(self.font()).height()
                 inside = QRectF(self.rect()).adjusted(_MARGIN, _MARGIN / 2, -_MARGIN, -_MARGIN / 2)
-                cost = QRectF(inside.left(), inside.bottom() - 5.6 * line, inside.width(), 5.6 * line)
-                self._draw_sum(painter, QRectF(inside.topLeft(), cost.topRight()), line, self._playable, self._state)
+                cost = QRectF(inside.left(), inside.bottom() - _COST * line, inside.width(), _COST * line)
+                room = QRectF(inside.topLeft(), cost.topRight())
+                end = self._draw_sum(painter, room, line, self._playable, self._state)
+                # In a high window the cost follows the sum, and the free room is below both.
+                cost.moveTop(min(cost.top(), end + line))
                 self._draw_cost(painter, cost, line, self._playable, self._state)
 
-    def _draw_sum(self, painter: QPainter, place: QRectF, line: float, playable: Playable, state: ThreadState) -> None:
+    def _draw_sum(self, painter: QPainter, place: QRectF, line: float, playable: Playable, state: ThreadState) -> float:
+        """Draw as many products as there is room for, and return the end of their rows."""
         theme, known = self._theme, state.products
         mine = np.flatnonzero(known.element == self._element)
         mine = mine[np.lexsort((known.k[mine], known.step[mine]))]
@@ -101,7 +106,7 @@ class Waterfall(QWidget):
         rows.setBottom(place.bottom())
         seen = min(int(rows.height() / (_LEAST_ROW * line)), len(mine))
         if seen < 1:
-            return
+            return rows.top()
         high = int(min(rows.height() / seen, _ROW * line))
         row, column = int(known.rows[self._element]), int(known.columns[self._element])
         names = [playable.recording.arrays[i].name for i in (A, B)]
@@ -130,6 +135,7 @@ class Waterfall(QWidget):
                 row_of = _Row(int(known.k[mine[at]]), *values, ends, look)
                 picture = kept[at, look] = self._row(row_of, QRectF(_TINTED, 0, rows.width(), high))
             painter.drawPixmap(QPointF(rows.left() - _TINTED, rows.top() + (at - first) * high), picture)
+        return rows.top() + seen * high
 
     def _row(self, row: "_Row", area: QRectF) -> QPixmap:
         """Return the picture of a product's row."""

@@ -90,8 +90,11 @@ def of_base_text(standing: Standing) -> str:
 
 
 def rung_text(kernel: Kernel, row: Row, session: Session) -> str:
-    """Return a rung's name with the values of its parameters; on the CPU only those that are not its defaults."""
-    params = row.get("params") or {}
+    """Return a rung's name with the values of its parameters; on the CPU only those that are not its defaults.
+
+    Parameters that follow from the size are left out: there are many, and nobody chose them.
+    """
+    params = (row.get("params") or {}) if kernel.schedule is None else {}
     if kernel.backend == "c":
         values = [f"{name}={value}" for name, value in params.items() if value != kernel.defaults.get(name)]
     else:
