@@ -2,7 +2,7 @@
 
 import pytest
 from PySide6.QtCore import QMimeData, QPoint, QPointF, QRect, Qt, QUrl
-from PySide6.QtGui import QDragEnterEvent, QDropEvent
+from PySide6.QtGui import QDragEnterEvent, QDropEvent, QGuiApplication
 from PySide6.QtWidgets import QApplication, QLabel, QWidget
 from window_driving import wait_recorded
 
@@ -14,6 +14,7 @@ from gemmviz.session.tour.lessons import find_lesson
 from gemmviz.ui.panels import doors as doors_file
 from gemmviz.ui.panels.door_file import FilePicture
 from gemmviz.ui.panels.door_pictures import SectorsPicture
+from gemmviz.ui.source import pasted
 from gemmviz.ui.stage.stage import Stage
 
 
@@ -112,6 +113,44 @@ def test_the_choice_to_show_the_doors_and_the_last_lesson_are_kept(window, doors
     assert "RR" in window.doors.go_on.text() and not window.doors.again.isChecked()
     qtbot.mouseClick(window.doors.go_on, Qt.MouseButton.LeftButton)
     assert window.session.choice.kernel.name == "RR"
+
+
+def test_my_own_file_is_offered_again(window, doors, qtbot, tmp_path, monkeypatch):
+    """Only kernels of gemmviz were: who had worked on a file had to look for it again."""
+    monkeypatch.setattr(preferences_file, "file", lambda: tmp_path / "preferences.json")
+    own, preferences = tmp_path / "mine.cu", window.session.preferences
+    own.write_text("__global__ void mine(const float *A) {}\n")
+    preferences_file.remember(preferences)
+    preferences.note_kernel("mine", str(own))
+    kept = type(preferences)()
+    assert preferences_file.restore(kept) == [] and kept.last_file == str(own)
+    opened = []
+    monkeypatch.setattr(window, "open_file", opened.append)
+    window.open_doors()
+    assert window.doors.go_on.text().endswith(": mine.cu")
+    qtbot.mouseClick(window.doors.go_on, Qt.MouseButton.LeftButton)
+    assert opened == [own] and not window.doors.isVisible()
+    own.unlink()
+    window.open_doors()
+    assert window.doors.go_on.isHidden()
+
+
+def test_a_kernel_can_be_pasted_at_the_doors(window, doors, qtbot, tmp_path, monkeypatch):
+    monkeypatch.setattr(pasted, "folder", lambda: tmp_path / "pasted")
+    opened = []
+    monkeypatch.setattr(window.files, "open", opened.append)
+    QGuiApplication.clipboard().setText("__global__ void __launch_bounds__(256) my_sgemm(const float *A) {}")
+    qtbot.keyClick(doors, Qt.Key.Key_V, Qt.KeyboardModifier.ControlModifier)
+    assert opened == [tmp_path / "pasted" / "my_sgemm.cu"] and not doors.isVisible()
+    assert opened[0].read_text().startswith("__global__ void __launch_bounds__(256) my_sgemm")
+    own = QMimeData()
+    own.setUrls([QUrl.fromLocalFile(str(tmp_path / "mine.c"))])
+    QGuiApplication.clipboard().setMimeData(own)
+    window.paste()
+    assert opened[1:] == [tmp_path / "mine.c"]
+    QGuiApplication.clipboard().setText(" ")
+    window.paste()
+    assert "no text to paste" in window.session.messages.current.text and len(opened) == 2
 
 
 def test_the_small_recording_has_the_names_of_its_arrays_alone(doors):

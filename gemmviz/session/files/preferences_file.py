@@ -27,6 +27,7 @@ class _Kept(TypedDict, total=False):
     calm: bool
     doors: bool
     last_kernel: Annotated[str, Meta(max_length=200)]
+    last_file: Annotated[str, Meta(max_length=4096)]
     cluster: Scheduler | None
     finished: Annotated[list[Annotated[str, Meta(max_length=200)]], Meta(max_length=10_000)]  # lessons, by kernel
 
@@ -64,7 +65,7 @@ def restore(preferences: Preferences, theme: ThemeName | None = None, language: 
         preferences.set_calm(good["calm"])
     if "doors" in good:
         preferences.show_doors(good["doors"])
-    preferences.note_kernel(good.get("last_kernel", ""))
+    preferences.note_kernel(good.get("last_kernel", ""), good.get("last_file", ""))
     preferences.note_cluster(good.get("cluster"))
     preferences.finish(*good.get("finished", []))
     problems = [tr("{key} cannot be {value}", key=key, value=quoted(kept[key])) for key in bad]
@@ -110,6 +111,7 @@ def _write(preferences: Preferences) -> None:
         "calm": preferences.calm,
         "doors": preferences.doors,
         "last_kernel": preferences.last_kernel,
+        "last_file": preferences.last_file,
         "cluster": preferences.cluster,
         "finished": sorted(preferences.finished),
     }

@@ -46,6 +46,8 @@ class Preferences:
         """Whether the doors are shown when the window opens."""
         self.last_kernel = ""
         """The name of the kernel that was chosen last; empty: none yet."""
+        self.last_file = ""
+        """The path of the user's own file with that kernel; empty: it comes with gemmviz."""
         self.cluster: Scheduler | None = None
         """The cluster that was named last."""
 
@@ -54,10 +56,10 @@ class Preferences:
         self.doors = shown
         self.learned.emit()
 
-    def note_kernel(self, name: str) -> None:
-        """Keep the name of the chosen kernel."""
-        if name != self.last_kernel:
-            self.last_kernel = name
+    def note_kernel(self, name: str, file: str = "") -> None:
+        """Keep the name of the chosen kernel, and the path of the user's file that it is from."""
+        if (name, file) != (self.last_kernel, self.last_file):
+            self.last_kernel, self.last_file = name, file
             self.learned.emit()
 
     def note_cluster(self, cluster: Scheduler | None) -> None:

@@ -1,6 +1,7 @@
 """The first view: three doors. Watch a tile move, ask why a kernel is slow, or open a kernel of one's own."""
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QEvent, QObject, Qt, Signal
@@ -56,7 +57,10 @@ _DOORS = (
     ),
     (
         mark("Open my own kernel"),
-        mark("Choose a .cu or .c file. gemmviz guesses how to launch it, and asks you before it runs anything."),
+        mark(
+            "Choose a .cu or .c file, or paste its text. gemmviz guesses how to launch it, and asks you before it "
+            "runs anything."
+        ),
         mark("Choose a file…"),
     ),
 )
@@ -73,20 +77,29 @@ class Doors(QWidget):
         The widget to stand in.
     below
         The part of it to cover.
-    open_file
+    ask_file
         Opens the dialog to choose a file.
+    open_file
+        Opens a file.
     """
 
     left = Signal()
     """A door was chosen or the doors were skipped."""
 
-    def __init__(self, session: Session, within: QWidget, below: QWidget, open_file: Callable[[], object]) -> None:
+    def __init__(
+        self,
+        session: Session,
+        within: QWidget,
+        below: QWidget,
+        ask_file: Callable[[], object],
+        open_file: Callable[[Path], object],
+    ) -> None:
         super().__init__(within)
-        self._session, self._below = session, below
+        self._session, self._below, self._open_file = session, below, open_file
         self.setObjectName("doors")
         self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
         self.setAccessibleName(tr("Where to begin"))
-        acts = (self._watch, self._ask, open_file)
+        acts = (self._watch, self._ask, ask_file)
         self.buttons = [QPushButton(tr(button)) for _, _, button in _DOORS]
         self.skip, self.go_on = QPushButton(tr("Skip to the stage")), QPushButton()
         for link in (self.skip, self.go_on):
@@ -105,7 +118,8 @@ class Doors(QWidget):
         last = self._last()
         self.go_on.setVisible(last is not None)
         if last is not None:
-            self.go_on.setText(tr("Go on where I stopped: {kernel}", kernel=tr(last.title)))
+            name = last.name if isinstance(last, Path) else tr(last.title)
+            self.go_on.setText(tr("Go on where I stopped: {kernel}", kernel=name))
         listen(self, session.preferences.themed, self._on_theme)
         for opened in (session.tour.changed, session.comparison.changed):
             listen(self, opened, self.leave)
@@ -298,13 +312,18 @@ class Doors(QWidget):
     def _ask(self) -> None:
         self._session.guide.start_rung(ASKED)
 
-    def _last(self) -> Kernel | None:
-        name = self._session.preferences.last_kernel
+    def _last(self) -> Kernel | Path | None:
+        """Return what was chosen last: a kernel of the list, or the user's own file if it is still there."""
+        name, file = self._session.preferences.last_kernel, self._session.preferences.last_file
+        if file:
+            return Path(file) if Path(file).is_file() else None
         return self._kernel(name) if name and name != _WATCHED else None
 
     def _go_on(self) -> None:
         last = self._last()
-        if last is not None:
+        if isinstance(last, Path):
+            self._open_file(last)
+        elif last is not None:
             self._session.choice.choose_kernel(last)
 
 

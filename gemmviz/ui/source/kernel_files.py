@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from PySide6.QtCore import QObject, Signal
+from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QDialog, QFileDialog, QMessageBox, QWidget
 
 from gemmviz.catalogue import kernel as kernels
@@ -19,6 +20,7 @@ from gemmviz.session.files import state_file
 from gemmviz.session.models.two_versions import Side
 from gemmviz.session.tour import lesson_file
 from gemmviz.ui.connections import listen
+from gemmviz.ui.source import pasted
 from gemmviz.ui.source.bare_files import BareFiles
 from gemmviz.ui.source.file_watch import FileWatch
 
@@ -69,6 +71,15 @@ class KernelFiles(QObject):
         path, _ = QFileDialog.getOpenFileName(self._window, title, "", _with_headers(tr(_OPEN_PATTERN)))
         if path:
             self.open(Path(path))
+
+    def paste(self) -> None:
+        """Open the kernel whose text, or whose file, is on the clipboard."""
+        copied = QGuiApplication.clipboard().mimeData()
+        files = [url.toLocalFile() for url in copied.urls() if url.isLocalFile()]
+        try:
+            self.open(Path(files[0]) if len(files) == 1 else pasted.keep(copied.text()))
+        except GemmvizError as error:
+            self.session.messages.tell(Message(str(error), "info"))
 
     def open(self, path: Path) -> None:
         """Put a kernel file on the ladder and choose it; for a file that is no kernel, a message gives the reason.

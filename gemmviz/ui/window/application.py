@@ -73,7 +73,7 @@ def show(
     """
     running = application()
     preferences_file.remember(session.preferences)
-    session.choice.chosen.connect(lambda: session.preferences.note_kernel(session.choice.base.name))
+    session.choice.chosen.connect(lambda: _note_kernel(session))
     drafts = Drafts(session)
     windows = Windows(session, Controller(session, make_engine, QtLoop()))
     leaving = Leaving(windows, drafts)
@@ -105,3 +105,9 @@ def show(
     if leaving.at_once and drafts.fault:
         print(f"gemmviz: edited text is lost: {drafts.fault}", file=sys.stderr)
     return code
+
+
+def _note_kernel(session: Session) -> None:
+    """Keep what is chosen for the next start: the file of a kernel that does not come with gemmviz, too."""
+    base = session.choice.base
+    session.preferences.note_kernel(base.name, "" if session.choice.is_shipped_file(base) else str(base.path))

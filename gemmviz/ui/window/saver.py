@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QFileDialog, QWidget
 
 from gemmviz.catalogue.errors import GemmvizError
@@ -56,6 +57,11 @@ class Saver:
                 "Cannot write {path}: check the folder and that the name ends in {suffix}", path=path, suffix=".png"
             )
             self._session.messages.tell(Message(text))
+
+    def copy(self, shown: QWidget) -> None:
+        """Copy the stage, or another view, as a picture."""
+        QGuiApplication.clipboard().setPixmap(shown.grab())
+        self._session.messages.tell(Message(tr("Copied as a picture."), "info"))
 
     def export(self) -> QWidget | None:
         """Open the dialog that exports steps as films and pictures; return None without a recording."""

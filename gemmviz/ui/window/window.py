@@ -258,7 +258,7 @@ class Window(QMainWindow):
 
     def open_doors(self) -> None:
         """Show the doors, with three ways to begin."""
-        self.doors = Doors(self.session, known(self.centralWidget()), self.columns, self.files.ask_file)
+        self.doors = Doors(self.session, known(self.centralWidget()), self.columns, self.files.ask_file, self.open_file)
         self.doors.left.connect(self._on_doors_left)
         self.pages.switched.connect(self.doors.turned_from)
         self.strip.compare_from(ASKED)
@@ -284,6 +284,19 @@ class Window(QMainWindow):
     def open_file(self, path: Path) -> None:
         """Put a kernel file on the ladder and choose it."""
         self.files.open(path)
+
+    def paste(self) -> None:
+        """Open the kernel whose text, or whose file, is on the clipboard."""
+        self._leave_doors()
+        self.files.paste()
+
+    def _leave_doors(self) -> None:
+        if self.doors is not None:
+            self.doors.leave()
+
+    def copy_picture(self) -> None:
+        """Copy the visible page: of Measure its chart, of others the stage."""
+        self.saver.copy(self.charts.currentWidget() if self.pages.name() == "charts" else self.stage)
 
     def ask_versions(self) -> None:
         """Let the user choose two files to compare."""
@@ -341,8 +354,7 @@ class Window(QMainWindow):
 
     def dropEvent(self, event: QDropEvent) -> None:
         """Open the dropped file, as if the user had chosen it in the dialog."""
-        if self.doors is not None:
-            self.doors.leave()
+        self._leave_doors()
         self.open_file(Path(event.mimeData().urls()[0].toLocalFile()))
 
     def closeEvent(self, event: QCloseEvent) -> None:

@@ -79,6 +79,12 @@ class Acting(Protocol):
     saver: Saver
     pages: Pages
 
+    def paste(self) -> None:
+        """Open the kernel on the clipboard."""
+
+    def copy_picture(self) -> None:
+        """Copy the stage, or the visible chart, as a picture."""
+
     def save_chart(self) -> None:
         """Let the user save the visible chart."""
 
@@ -132,6 +138,7 @@ def _file_actions(window: Acting) -> list[Action]:
 
     return [
         Action("open", "File", tr("Open a kernel file…"), ("Ctrl+O",), window.files.ask_file),
+        Action("paste", "File", tr("Paste a kernel"), ("Ctrl+V",), window.paste),
         Action("reload", "File", tr("Reload the kernel's file"), ("F5",), window.files.reload),
         Action("save", "File", tr("Save the results of the last run…"), ("Ctrl+S",), window.saver.results),
         Action(
@@ -140,6 +147,9 @@ def _file_actions(window: Acting) -> list[Action]:
             tr("Save the stage as a picture…"),
             ("Ctrl+P",),
             lambda: window.saver.stage(window.stage),
+        ),
+        Action(
+            "copy_picture", "File", tr("Copy the stage or the chart as a picture"), ("Ctrl+C",), window.copy_picture
         ),
         Action("save_chart", "File", tr("Save the chart (PNG, SVG, CSV)…"), ("Ctrl+E",), window.save_chart),
         Action("versions", "File", tr("Compare two versions…"), ("Ctrl+Alt+V",), window.ask_versions),
