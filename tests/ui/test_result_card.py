@@ -12,6 +12,7 @@ from PySide6.QtWidgets import QWidget
 
 from gemmviz.app import new_session
 from gemmviz.bench import reference_results
+from gemmviz.bench.figures import Turn
 from gemmviz.bench.model.devices import named
 from gemmviz.bench.model.peaks import peak_gflops
 from gemmviz.ui.charts import result_card, what_next
@@ -63,6 +64,18 @@ def test_a_measurement_takes_the_place_of_the_reference(card):
     session = card._session
     session.results.add_result(result(rung(session, session.choice.kernel.name), 12.3))
     assert card.figure.text() == "12.3" and card.tag.text() == "measured" and not card.tag.dashed
+
+
+def test_a_cancelled_measurement_leaves_the_figure_that_was_kept(card):
+    """The card kept the median of the samples so far, beside the number of samples of the measurement before."""
+    results, kernel = card._session.results, rung(card._session, "gputiled")
+    results.add_result(result(kernel, 900.0))
+    results.start_samples()
+    results.add_samples("gputiled", "64", [700.0, 710.0, 720.0], 710.0, Turn("gputiled", (64, 64, 64), 1, 3, True))
+    assert card.figure.text() == "710" and facts(card)["samples"] == "3"
+    assert "rounds" not in facts(card) and facts(card)["C"] == "verified"
+    results.end_samples()
+    assert card.figure.text() == "900" and facts(card)["samples"] == "5"
 
 
 def test_what_next_counts_from_the_recording_and_leads_to_the_next_chapter(card, qtbot):

@@ -6,8 +6,8 @@ from window_driving import need_qt
 
 need_qt()
 
-from PySide6.QtCore import QSize, Qt
-from PySide6.QtGui import QImage, QPainter
+from PySide6.QtCore import QRect, QSize, Qt
+from PySide6.QtGui import QFontMetrics, QImage, QPainter
 
 from gemmviz.app import new_session
 from gemmviz.bench.figures import Figures
@@ -15,10 +15,13 @@ from gemmviz.bench.reference_results import ReferenceResults
 from gemmviz.bench.results import new_row
 from gemmviz.catalogue.ladder import find
 from gemmviz.catalogue.problem import Problem
+from gemmviz.language import tr
+from gemmviz.ui.charts.painted import page_font
 from gemmviz.ui.charts.roofline import RooflinePanel
 from gemmviz.ui.charts.roofline_drawing import Drawing
 
 H200 = {"name": "NVIDIA H200", "cc": "9.0", "sms": 132, "clock_mhz": 1980.0}
+UNCOUNTED = "bytes not counted yet: these kernels stand where each matrix would move once"
 SURVEY_MS = 60_000
 
 
@@ -172,6 +175,28 @@ def test_the_distance_to_the_roof_and_the_share_of_caches_are_written(panel, qtb
     assert "room: 2.18×" in texts  # 4 FLOP per byte x 4800 GB/s over 8800
     assert [placed.kernel for placed in panel.placed if placed.served] == ["gpumult1"]
     assert "sectors × 32 B" in panel.hint.text()
+
+
+@pytest.mark.parametrize("wide", [420, 900])
+def test_the_reason_for_uncounted_bytes_is_whole_and_on_no_marker(panel, wide):
+    """It was cut at its beginning in a narrow chart, and stood on the markers of slow kernels."""
+    for name, gflops in (("gputiled", 8e3), ("matmul_kernel_naive", 300.0), ("gpumult1", 900.0), ("wmma_shared", 3e4)):
+        measure(panel.session, name, gflops)
+    choice = panel.session.choice
+    choice.choose_kernel(find("hostmult0", choice.kernels))  # beside it, kernels of all types are shown
+    panel.refresh()
+    drawing = Drawing(QSize(wide, 600), panel.theme, panel._found, panel.placed)
+    image = QImage(wide, 600, QImage.Format.Format_RGB32)
+    painter = QPainter(image)
+    marks = [drawing.at(placed) for placed in panel.placed]
+    drawing._say_uncounted(painter)
+    (used,) = drawing._taken
+    painter.end()
+    room = QRect(0, 0, round(used.width()) + 2, 600)
+    whole = QFontMetrics(page_font()).boundingRect(room, int(Qt.TextFlag.TextWordWrap), tr(UNCOUNTED))
+    assert len({round(mark.x()) for mark in marks}) > 1
+    assert used.right() < min(mark.x() for mark in marks) - 6 and used.height() >= whole.height() - 1
+    assert drawing.frame.area.contains(used)
 
 
 def test_no_title_of_an_axis_overlaps_a_tick(panel):

@@ -70,12 +70,21 @@ class ResultCard(QWidget):
             *(choice.chosen, choice.kernels_changed, session.preferences.themed),
         ):
             listen(self, signal, self._on_changed)
+        self._live = False
+        listen(self, results.sampled, self._on_sampled)
         self.refresh()
 
     def _on_changed(self, *_: object) -> None:
         around = self.parentWidget()
         if around is None or around.isVisible():  # on another page nobody sees it: see `refresh`
             self.refresh()
+
+    def _on_sampled(self) -> None:
+        """Follow a measurement, and its end: a cancelled one leaves the figure that was kept before."""
+        live = self._session.results.live is not None
+        if live or self._live:
+            self._live = live
+            self._on_changed()
 
     def refresh(self) -> None:
         """Show the figure of the chosen kernel, at the size that the charts show or at one that it was measured at."""
@@ -105,7 +114,9 @@ class ResultCard(QWidget):
 def _facts(session: Session, figures: LadderFigures, chosen: Bar) -> list[tuple[str, str]]:
     """Return the facts about a figure, as names and values: its verification, comparisons and samples."""
     row, before, library = chosen.standing.row, figures.of("before"), figures.of("library")
-    found = [("C", tr("verified"))] if row["status"] == "ok" else []
+    live = session.results.live if chosen.live else None
+    right = row["status"] == "ok" if live is None or live.turn is None else live.turn.verified
+    found = [("C", tr("verified"))] if right else []
     ratio = figures.ratio(before) if before is not None else None
     if ratio is not None:
         found.append((tr("the kernel before"), tr("{times} as fast", times=times(ratio))))
@@ -116,6 +127,8 @@ def _facts(session: Session, figures: LadderFigures, chosen: Bar) -> list[tuple[
     if peak is not None:
         text = tr("{share}, modelled", share=share_text(peak[0]))
         found.append((tr("of the {dtype} peak", dtype=peak[1]), text))
+    if live is not None:  # the row is that of the measurement before
+        return [*found, (tr("samples"), str(len(live.gflops))), (tr("spread"), share_text(live.spread))]
     stats, rounds = row.get("stats"), row.get("rounds") or ()
     if stats:
         found.append((tr("samples"), str(stats["n"])))

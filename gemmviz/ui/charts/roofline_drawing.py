@@ -25,7 +25,7 @@ _ORDER: tuple[Role, ...] = ("chosen", "before", "best", "library", "other")
 _LEAST_ROOM = 1.05
 _STACKED = 2
 """From so many kernels on at one place, the picture says why they stand there."""
-_LINES = 5  # that the reason takes at most
+_REASON, _BESIDE = 0.45, 14.0  # of the width at most; pixels between the reason and the middle of the marks
 _SLOPES = {"memory": mark("memory"), "L2": "L2", "shared": mark("shared")}
 
 
@@ -272,12 +272,13 @@ class Drawing:
         places = [self.at(p).x() for p in self._placed if p.place.gflops and p.place.from_global is None]
         if len(places) < _STACKED:
             return
-        area, x = self.frame.area, max(places)
+        area, x, left = self.frame.area, max(places), min(places)
         painter.setPen(QPen(QColor(self._theme.faint), 1, Qt.PenStyle.DashLine))
         painter.drawLine(QPointF(x, area.top()), QPointF(x, area.bottom()))
         text = tr("bytes not counted yet: these kernels stand where each matrix would move once")
-        high = _LINES * self._metrics.height()
-        box = QRectF(x - 8 - area.width() * 0.3, area.bottom() - high - 4, area.width() * 0.3, high)
+        # Left of all marks, and as high as it needs: on the marks it could not be read, nor could they.
+        wide = min(area.width() * _REASON, left - _BESIDE - area.left())
+        box = QRectF(left - _BESIDE - wide, area.top(), wide, area.height() - 4)
         flags = int(Qt.TextFlag.TextWordWrap | Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignBottom)
         painter.setFont(page_font())
         painter.setPen(QColor(self._theme.muted))
