@@ -5,17 +5,28 @@ from itertools import combinations
 
 import pytest
 from demo_recordings import at_demo, opening
+from result_rows import add, add_reference
 from window_driving import need_qt, wait_recorded
 
 need_qt()
 
 from PySide6.QtCore import QPoint, QRect, QRectF, Qt
 from PySide6.QtGui import QFont, QFontMetricsF, QImage, QPainter, QTextLayout
-from PySide6.QtWidgets import QAbstractButton, QComboBox, QLabel, QSizePolicy, QStyle, QStyleOptionComboBox, QWidget
+from PySide6.QtWidgets import (
+    QAbstractButton,
+    QComboBox,
+    QLabel,
+    QSizePolicy,
+    QStyle,
+    QStyleOptionComboBox,
+    QStyleOptionViewItem,
+    QWidget,
+)
 
 from gemmviz.catalogue.matrices import C
 from gemmviz.language import LANGUAGES, set_language, tr
 from gemmviz.ui.look.theme import DARK
+from gemmviz.ui.panels.row_painter import NAME
 from gemmviz.ui.stage import words
 from gemmviz.ui.stage.block_order import BlockOrder
 from gemmviz.ui.stage.caption import number
@@ -26,6 +37,7 @@ from gemmviz.ui.stage.view import View
 from gemmviz.ui.window.key_names import key_text
 
 LANGUAGE = pytest.mark.parametrize("language", LANGUAGES)
+RECURSIVE = Qt.MatchFlag.MatchRecursive | Qt.MatchFlag.MatchExactly
 IGNORED = QSizePolicy.Policy.Ignored
 
 
@@ -88,6 +100,36 @@ def test_the_titles_of_kernels_are_whole(make_window, qtbot, language):
     titles = [ladder.painter_of_rows.title_lines(kernel.name, font, width)[1] for kernel in kernels]
     lines = [line for title in titles for line in title]
     assert [line for line in lines if line.endswith("…")] == []
+
+
+@pytest.mark.sweep("ko")
+@LANGUAGE
+def test_the_figures_of_kernels_are_whole(make_window, qtbot, language):
+    """Beside a long alias only "2.97 at 40…" was left of a figure at another size."""
+    set_language(language)
+    window = make_window()
+    window.resize(1280, 800)
+    qtbot.waitUntil(lambda: window.width() == 1280)
+    add_reference(window, {"gputiled": 8000.0, "gpumult1": 6000.0}, sizes=(256,))
+    add(window, {"hostmult1_opt": 0.4321}, n=4096)
+    window.session.results.want_size((256, 256, 256))
+    ladder = window.ladder
+    kept = ladder.rows.figure("hostmult1_opt")
+    assert "4096" in kept
+    written = []
+
+    class Noting(QPainter):
+        def drawText(self, *told):
+            written.append(told[-1])
+
+    option, image = QStyleOptionViewItem(), QImage(400, 100, QImage.Format.Format_RGB32)
+    option.initFrom(ladder)
+    option.rect = QRect(0, 0, ladder.viewport().width(), 60)
+    (index,) = ladder.model().match(ladder.model().index(0, 0), NAME, "hostmult1_opt", 1, RECURSIVE)
+    painter = Noting(image)
+    ladder.painter_of_rows.paint(painter, option, index)
+    painter.end()
+    assert kept in written
 
 
 @pytest.mark.sweep("es-*")

@@ -23,7 +23,7 @@ _SMALL = 0.86
 _SMALLER = (1.0, 0.92, 0.86, 0.8)
 _BEFORE_TITLE, _AFTER_TITLE = 13, 8  # pixels beside the mark and the title of a kernel
 _RING = 0.95  # of a line
-_STATUS = 0.6  # of a row, for the figure or the status
+_STATUS, _FIGURE = 0.6, 0.8  # of a row, for the status, or for the figure: half a number says nothing
 # A shape and a letter show the status in addition to the colour.
 _MARKS = {
     "ok": ("✓", "good"),
@@ -207,7 +207,8 @@ class RowPainter(QStyledItemDelegate):
         status = figure or (status_text(row) if row else "") or (least if needs else "")
         usual = theme.text if chosen else theme.muted
         painter.setPen(QColor(theme.bad if at_fault and not figure else usual))
-        status = painter.fontMetrics().elidedText(status, Qt.TextElideMode.ElideRight, int(below.width() * _STATUS))
+        share = _FIGURE if figure else _STATUS
+        status = painter.fontMetrics().elidedText(status, Qt.TextElideMode.ElideRight, int(below.width() * share))
         painter.drawText(below, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignRight, status)
         below.setWidth(below.width() - painter.fontMetrics().horizontalAdvance(status) - 6)
         painter.setPen(QColor(theme.muted))
