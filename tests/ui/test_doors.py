@@ -33,6 +33,18 @@ def test_the_doors_cover_the_window_and_the_first_one_has_the_focus(window, door
     assert doors.focusWidget() is doors.buttons[0]
 
 
+def test_tab_leads_to_nothing_that_the_doors_cover(window, doors, qtbot):
+    """The focus went to eleven widgets behind the doors, and could not be seen there."""
+    reached = []
+    for _ in range(40):
+        qtbot.keyClick(QApplication.focusWidget() or doors, Qt.Key.Key_Tab)
+        reached.append(QApplication.focusWidget())
+    assert {*doors.buttons, doors.skip, doors.again} <= set(reached)
+    assert [widget for widget in reached if widget is not None and window.columns.isAncestorOf(widget)] == []
+    qtbot.keyClick(doors, Qt.Key.Key_Escape)
+    assert window.columns.isEnabled() and window.stage.hasFocus()
+
+
 @pytest.mark.sweep("49")  # the key 1
 @pytest.mark.parametrize("key", [Qt.Key.Key_1, Qt.Key.Key_Return])
 def test_the_first_door_plays_a_tile_that_moves(window, doors, qtbot, key):

@@ -17,6 +17,7 @@ from PySide6.QtWidgets import QApplication, QDialog, QFileDialog, QMenu, QTabWid
 
 from gemmviz.catalogue.ladder import find
 from gemmviz.session import Answer, Message
+from gemmviz.ui.inspect.lane_table import LaneTable
 from gemmviz.ui.window.keys import KeyGuard
 from gemmviz.ui.window.window_actions import window_actions
 
@@ -110,6 +111,16 @@ def test_arrows_choose_the_chart(window, qtbot):
     assert tabs.tabText(tabs.currentIndex()) != before
     assert window.charts.currentWidget() is window.charts.tabs.currentWidget()
     assert window.session.cursor.step == 0
+
+
+def test_tab_leaves_the_table_of_lanes(window, qtbot):
+    """It went from cell to cell, and never out."""
+    window.inspector.show_panel("warp")
+    table = window.inspector.findChild(LaneTable)
+    qtbot.waitUntil(table.isVisible)
+    table.setFocus(Qt.FocusReason.TabFocusReason)
+    qtbot.keyClick(table, Qt.Key.Key_Tab)
+    assert not table.hasFocus()
 
 
 def test_space_still_plays_after_a_click_on_a_button(window, qtbot):

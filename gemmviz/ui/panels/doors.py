@@ -137,8 +137,13 @@ class Doors(QWidget):
                 return
 
     def showEvent(self, event: QEvent) -> None:
-        """Give the keyboard to the first door."""
+        """Give the keyboard to the first door, and none to what is covered: its focus could not be seen."""
+        self._below.setEnabled(False)
         self.buttons[0].setFocus(Qt.FocusReason.OtherFocusReason)
+
+    def hideEvent(self, event: QEvent) -> None:
+        """Give the keyboard back to what was covered."""
+        self._below.setEnabled(True)
 
     def event(self, event: QEvent) -> bool:
         """Take the key Esc from the window's shortcuts while the doors are visible."""
