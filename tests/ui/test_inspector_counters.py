@@ -9,8 +9,8 @@ from window_driving import need_qt
 
 need_qt()
 
-
 from inspector_driving import playable
+from PySide6.QtCore import QPoint
 
 from gemmviz.bench import results
 from gemmviz.catalogue.ladder import find, ladder
@@ -47,6 +47,20 @@ def test_recorded_and_measured_counters_are_side_by_side(inspector):
     inspector.resize(320, 600)
     below = inspector.counters.below
     assert below.isVisible() and below.height() >= below.heightForWidth(below.width()), "no line is cut"
+
+
+@pytest.mark.parametrize("size", [(376, 900), (480, 900)], ids=str)
+def test_in_a_high_window_the_totals_follow_the_last_row_of_the_table(inspector, size):
+    session, panel = inspector.session, inspector.counters
+    inspector.show_panel("counters")
+    session.cursor.show(playable("gputiled", 8, TS=4))
+    inspector.resize(*size)
+    panel.layout().activate()
+    last = panel.model.rowCount() - 1
+    end = panel.view.viewport().mapTo(panel, QPoint(0, panel.view.rowViewportPosition(last))).y()
+    end += panel.view.rowHeight(last)
+    assert 0 <= panel.totals_area.y() - end <= 4, "neither a gap, nor a row that is cut"
+    assert not panel.view.verticalScrollBar().maximum()
 
 
 @pytest.mark.parametrize(

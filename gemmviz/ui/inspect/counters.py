@@ -176,6 +176,7 @@ class Counters(QWidget):
         self.totals_area.setAccessibleName(tr("Totals"))
         column.addWidget(self.totals_area)
         column.addWidget(self.below)
+        column.addStretch()
         self._known: list[str] = []
         self._made_of = self._explained = ""
         self._timer = QTimer(self)
@@ -258,6 +259,10 @@ class Counters(QWidget):
         spare = max(room - sum(widths), 0) // len(HEADINGS)
         for column, width in enumerate(widths):
             self.view.setColumnWidth(column, width + spare)
+        # In a high window the totals follow the last row, and the free room is below them.
+        header, each = self.view.horizontalHeader(), self.view.verticalHeader().defaultSectionSize()
+        whole = header.sizeHint().height() + each * self.model.rowCount() + 2 * self.view.frameWidth()
+        self.view.setMaximumHeight(whole)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Share the width out again."""
