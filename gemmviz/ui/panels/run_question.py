@@ -1,5 +1,7 @@
 """The question whether a text from another source may run. It covers the stage until it is answered."""
 
+from collections.abc import Callable
+
 from PySide6.QtCore import QEvent, QObject, Qt
 from PySide6.QtGui import QAccessible, QAccessibleEvent
 from PySide6.QtWidgets import (
@@ -36,11 +38,16 @@ class RunQuestion(QFrame):
         The message bar for replies to menu commands.
     stage
         The stage under it, which is empty as long as no text has run.
+    is_guessed
+        Returns whether the launch of the text in question is a guess.
     """
 
-    def __init__(self, permission: Permission, messages: Messages, stage: QWidget) -> None:
+    def __init__(
+        self, permission: Permission, messages: Messages, stage: QWidget, is_guessed: Callable[[], bool]
+    ) -> None:
         super().__init__(stage)
         self._permission, self._messages, self._stage = permission, messages, stage
+        self._is_guessed = is_guessed
         self.setObjectName("question")
         self.setAccessibleName(tr("May this text run?"))
         self.title, self.text, self.details = QLabel(), QLabel(), QLabel()
@@ -196,7 +203,12 @@ class RunQuestion(QFrame):
             names = ", ".join(permission.headers[:_MOST_NAMES]) + ("…" if len(permission.headers) > _MOST_NAMES else "")
             texts.append(tr("It includes from its folder: {files}.", files=names))
         folder = permission.folder
-        if folder is None:
+        if folder is None and self._is_guessed():
+            text = tr(
+                "How it is launched was guessed, and is not in the file. So this text may be allowed, and not its folder."
+            )
+            texts.append(text)
+        elif folder is None:
             texts.append(
                 tr(
                     "This text is not the one on file: it was changed here, front matter was added, or it came with a "

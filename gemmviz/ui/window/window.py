@@ -90,7 +90,9 @@ class Window(QMainWindow):
         self.stage = Stage(session.staged, *shown, sight=session.sight.stage)
         self.stage.follow(turns)
         Arrival(self.stage, session.cursor)
-        self.run_question = RunQuestion(session.permission, session.messages, self.stage)
+        guesses, choice = session.guesses, session.choice
+        asked = session.permission, session.messages, self.stage
+        self.run_question = RunQuestion(*asked, lambda: guesses.file(choice.kernel) is not None)
         self.arena = Arena(session, self.stage)
         self.source_side = SourceSide(session)
         self.source, self.source_heading = self.source_side.source, self.source_side.heading
