@@ -205,7 +205,8 @@ class RunQuestion(QFrame):
         folder = permission.folder
         if folder is None and self._is_guessed():
             text = tr(
-                "How it is launched was guessed, and is not in the file. So this text may be allowed, and not its folder."
+                "How it is launched was guessed, and is not in the file. "
+                "So this text may be allowed, and not its folder."
             )
             texts.append(text)
         elif folder is None:
