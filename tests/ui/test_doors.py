@@ -165,6 +165,27 @@ def test_a_kernel_can_be_pasted_at_the_doors(window, doors, qtbot, tmp_path, mon
     assert "no text to paste" in window.session.messages.current.text and len(opened) == 2
 
 
+def test_the_doors_grow_with_a_large_screen(window, doors, qtbot):
+    """At 1920 x 1080 they were as small as at 1280 x 800, and took 60% of the width."""
+
+    def sizes():
+        title = next(label for label in doors.findChildren(QLabel) if label.objectName() == "title")
+        card = doors.cards[0]
+        return title.font().pointSizeF(), doors.buttons[0].font().pointSizeF(), card.width(), card.height()
+
+    window.resize(1280, 800)
+    qtbot.waitUntil(lambda: doors.width() == 1280)
+    usual = sizes()
+    window.resize(1920, 1080)
+    qtbot.waitUntil(lambda: doors.width() == 1920)
+    QApplication.processEvents()
+    assert all(large > 1.15 * small for small, large in zip(usual, sizes(), strict=True))
+    window.resize(1280, 800)
+    qtbot.waitUntil(lambda: doors.width() == 1280)
+    QApplication.processEvents()
+    assert sizes() == pytest.approx(usual, abs=3)
+
+
 def test_the_small_recording_has_the_names_of_its_arrays_alone(doors):
     """Title, legend and indices took 40% of its height, and were too small to read."""
     small = next(stage for stage in doors.findChildren(Stage))

@@ -9,6 +9,7 @@ from gemmviz.session.models.preferences import Preferences
 from gemmviz.ui.connections import listen
 from gemmviz.ui.look.style import scaled
 from gemmviz.ui.look.theme import THEMES
+from gemmviz.ui.panels.door_pictures import type_px
 
 _TYPE, _MARGIN = 11, 12  # pixels, at a scale of type of 1
 _FILE = "my_kernel.cu"
@@ -49,7 +50,7 @@ class FilePicture(QWidget):
             painter.setRenderHint(QPainter.RenderHint.Antialiasing)
             painter.fillRect(self.rect(), QColor(theme.background))
             font = QFont(self.font())
-            font.setPixelSize(round(scaled(_TYPE)))
+            font.setPixelSize(round(type_px(self)))
             painter.setFont(font)
             line, margin = 1.5 * painter.fontMetrics().height(), scaled(_MARGIN)
             inside = QRectF(self.rect()).adjusted(margin, margin, -margin, -margin)

@@ -17,11 +17,16 @@ from gemmviz.ui.look.theme import THEMES
 
 _FLOAT, _ROW = 4, 4096
 """Bytes of a value, and values in a row of the matrix: any row of more than a sector gives the same picture."""
-_MARGIN, _TYPE = 12, 11  # pixels, at a scale of type of 1
+_MARGIN, _TYPE, _USUAL = 12, 11, 220  # pixels, at a scale of type of 1: the last one is a usual height
 _LINE = 1.5  # heights of the type
 _SAID_FROM = 4.2  # lines: the height from which a sentence stands below the sectors
 _DOT = 0.36  # of the width of a lane
 _APART, _LEAST_FILL = 2.5, 2.5  # pixels between sectors; the least width of the bytes that a lane asks for
+
+
+def type_px(picture: QWidget) -> float:
+    """Return the size of type of a door's picture in pixels: it grows with a picture that is higher than usual."""
+    return scaled(_TYPE) * max(1.0, picture.height() / scaled(_USUAL))
 
 
 class SectorsPicture(QWidget):
@@ -73,14 +78,14 @@ class SectorsPicture(QWidget):
         units, least = (int(found[0]) for found in sectors(one, lanes, start, np.full(WARP, _FLOAT, np.int64), 1))
         colour = QColor(theme.write if units > least else theme.read)
         font = QFont(self.font())
-        font.setPixelSize(round(scaled(_TYPE)))
+        font.setPixelSize(round(type_px(self)))
         painter.setFont(font)
         line = _LINE * painter.fontMetrics().height()
         top = QRectF(place.left(), place.top(), place.width(), line)
         painter.setPen(QColor(theme.muted))
         painter.drawText(top, Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter, name)
         font.setBold(True)
-        font.setPixelSize(round(scaled(_TYPE * 1.35)))
+        font.setPixelSize(round(type_px(self) * 1.35))
         painter.setFont(font)
         painter.setPen(colour)
         figure = trn("{count} sector", "{count} sectors", units)
@@ -97,7 +102,7 @@ class SectorsPicture(QWidget):
         box_top = below.top() - high
         used = WARP * _FLOAT // len(touched)
         font.setBold(False)
-        font.setPixelSize(round(scaled(_TYPE)))
+        font.setPixelSize(round(type_px(self)))
         painter.setFont(font)
         painter.setPen(QColor(theme.muted))
         text = tr("each box: a sector of {bytes} bytes, {used} of them used", bytes=SECTOR_BYTES, used=used)

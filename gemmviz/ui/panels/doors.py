@@ -43,6 +43,8 @@ ASKED = "matmul_kernel_naive"
 _WIDEST, _GAP, _BUTTON = 1240, 24, 28  # pixels, at a scale of type of 1
 _PICTURE, _LEAST_PICTURE = 220, 110  # the height, and the least one in a low window
 _SMALL_TYPE = 11
+# On a large screen all grows with the room, from this size of the covered part on, and up to this factor.
+_ROOMY, _LARGEST = (1280, 680), 1.25
 # The title, the text and the button's text of each door.
 _DOORS = (
     (
@@ -99,6 +101,7 @@ class Doors(QWidget):
         self.setObjectName("doors")
         self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
         self.setAccessibleName(tr("Where to begin"))
+        self._factor = 1.0
         acts = (self._watch, self._ask, ask_file)
         self.buttons = [QPushButton(tr(button)) for _, _, button in _DOORS]
         self.skip, self.go_on = QPushButton(tr("Skip to the stage")), QPushButton()
@@ -168,7 +171,8 @@ class Doors(QWidget):
         return False
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Leave out the pictures, and the least important texts, where all parts have no room."""
+        """Grow with a large screen; leave out pictures, and the least important texts, where they have no room."""
+        self._grow()
         optional = self._optional
         for part in optional:
             part.show()
@@ -177,6 +181,17 @@ class Doors(QWidget):
                 break
             part.hide()
         super().resizeEvent(event)
+
+    def _grow(self) -> None:
+        share = min(self.width() / scaled(_ROOMY[0]), self.height() / scaled(_ROOMY[1]))
+        factor = round(min(max(share, 1.0), _LARGEST), 2)
+        if factor == self._factor:
+            return
+        self._factor = factor
+        self._middle.setMaximumWidth(round(scaled(_WIDEST) * factor))
+        for picture in self._pictures:
+            picture.setMaximumHeight(round(scaled(_PICTURE) * factor))
+        self._on_theme()
 
     def _is_too_low(self) -> bool:
         """Return whether the texts need more height than there is."""
@@ -193,7 +208,7 @@ class Doors(QWidget):
         doors = QGridLayout()
         doors.setHorizontalSpacing(_GAP)
         doors.setVerticalSpacing(_GAP // 2)
-        pictures = self._moving(), SectorsPicture(self._session.preferences), self._file()
+        self._pictures = pictures = self._moving(), SectorsPicture(self._session.preferences), self._file()
         self.cards = [
             _add_card(doors, number, picture, (tr(heading), tr(text), info), button)
             for number, ((heading, text, _), picture, info, button) in enumerate(
@@ -260,7 +275,7 @@ class Doors(QWidget):
         return FilePicture(self._session.preferences)
 
     def _on_theme(self) -> None:
-        theme, scale = THEMES[self._session.preferences.theme], self._session.preferences.type_scale
+        theme, scale = THEMES[self._session.preferences.theme], self._session.preferences.type_scale * self._factor
         self.setStyleSheet(
             f"""
             QWidget#doors {{ background: {theme.background}; }}
@@ -272,6 +287,7 @@ class Doors(QWidget):
             QLabel#info {{ color: {theme.muted}; border-top: 1px solid {theme.outline}; padding-top: 8px; }}
             QFrame#door {{ background: {theme.panel}; border: 1px solid {theme.outline}; border-radius: 10px; }}
             QFrame#door[first="true"] {{ border: 2px solid {theme.accent}; }}
+            QLabel#info, QLabel#key, QPushButton, QCheckBox {{ font-size: {TYPE_PT * scale:.1f}pt; }}
             QPushButton {{ min-height: {_BUTTON * scale:.0f}px; }}
             QLabel#key {{ color: {theme.text}; border: 1px solid {theme.outline}; border-radius: 4px;
                 min-height: {_BUTTON * scale:.0f}px; min-width: {_BUTTON * scale:.0f}px; }}
