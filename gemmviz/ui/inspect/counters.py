@@ -262,7 +262,8 @@ class Counters(QWidget):
         # In a high window the totals follow the last row, and the free room is below them.
         header, each = self.view.horizontalHeader(), self.view.verticalHeader().defaultSectionSize()
         whole = header.sizeHint().height() + each * self.model.rowCount() + 2 * self.view.frameWidth()
-        self.view.setMaximumHeight(whole)
+        along = self.view.horizontalScrollBar().sizeHint().height() if sum(widths) > room else 0
+        self.view.setMaximumHeight(whole + along)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Share the width out again."""

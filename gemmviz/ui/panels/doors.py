@@ -8,12 +8,10 @@ from PySide6.QtCore import QEvent, QObject, Qt, Signal
 from PySide6.QtGui import QFont, QKeyEvent, QMouseEvent, QResizeEvent, QShortcut
 from PySide6.QtWidgets import (
     QCheckBox,
-    QFrame,
     QGridLayout,
     QHBoxLayout,
     QLabel,
     QPushButton,
-    QSizePolicy,
     QVBoxLayout,
     QWidget,
 )
@@ -30,6 +28,7 @@ from gemmviz.ui.connections import listen
 from gemmviz.ui.look.figure_text import size_text
 from gemmviz.ui.look.style import TYPE_PT, scaled
 from gemmviz.ui.look.theme import THEMES
+from gemmviz.ui.panels.door_card import GAP, PICTURE, add_card
 from gemmviz.ui.panels.door_file import FilePicture
 from gemmviz.ui.panels.door_pictures import SectorsPicture
 from gemmviz.ui.stage.stage import Stage
@@ -40,8 +39,7 @@ if TYPE_CHECKING:
 _WATCHED, _SIZE, _PARAMS = "gputiled", 8, {"TS": 4}
 ASKED = "matmul_kernel_naive"
 """The kernel of the second door."""
-_WIDEST, _GAP, _BUTTON = 1240, 24, 28  # pixels, at a scale of type of 1
-_PICTURE, _LEAST_PICTURE = 220, 110  # the height, and the least one in a low window
+_WIDEST, _BUTTON = 1240, 28  # pixels, at a scale of type of 1
 _SMALL_TYPE = 11
 # On a large screen all grows with the room, from this size of the covered part on, and up to this factor.
 _ROOMY, _LARGEST = (1280, 680), 1.25
@@ -190,7 +188,7 @@ class Doors(QWidget):
         self._factor = factor
         self._middle.setMaximumWidth(round(scaled(_WIDEST) * factor))
         for picture in self._pictures:
-            picture.setMaximumHeight(round(scaled(_PICTURE) * factor))
+            picture.setMaximumHeight(round(scaled(PICTURE) * factor))
         self._on_theme()
 
     def _is_too_low(self) -> bool:
@@ -206,11 +204,11 @@ class Doors(QWidget):
         under.setObjectName("muted")
         under.setText(tr("Real CUDA source, recorded access by access. No GPU is needed."))
         doors = QGridLayout()
-        doors.setHorizontalSpacing(_GAP)
-        doors.setVerticalSpacing(_GAP // 2)
+        doors.setHorizontalSpacing(GAP)
+        doors.setVerticalSpacing(GAP // 2)
         self._pictures = pictures = self._moving(), SectorsPicture(self._session.preferences), self._file()
         self.cards = [
-            _add_card(doors, number, picture, (tr(heading), tr(text), info), button)
+            add_card(doors, number, picture, (tr(heading), tr(text), info), button)
             for number, ((heading, text, _), picture, info, button) in enumerate(
                 zip(_DOORS, pictures, self._infos(), self.buttons, strict=True), 1
             )
@@ -223,14 +221,14 @@ class Doors(QWidget):
         self._middle = middle = QWidget()
         middle.setMaximumWidth(round(scaled(_WIDEST)))
         self._column = column = QVBoxLayout(middle)
-        column.setSpacing(_GAP // 2)
+        column.setSpacing(GAP // 2)
         for label in (title, under):
             label.setAlignment(Qt.AlignmentFlag.AlignCenter)
             label.setWordWrap(True)
             column.addWidget(label)
-        column.addSpacing(_GAP)
+        column.addSpacing(GAP)
         column.addLayout(doors)
-        column.addSpacing(_GAP // 2)
+        column.addSpacing(GAP // 2)
         column.addLayout(links)
         row = QHBoxLayout()
         row.addStretch(1)
@@ -239,7 +237,7 @@ class Doors(QWidget):
         infos = [label for label in self.findChildren(QLabel) if label.objectName() == "info"]
         self._optional: tuple[QWidget, ...] = (*pictures, under, *infos, title)
         self._whole = whole = QVBoxLayout(self)
-        whole.setContentsMargins(_GAP, _GAP, _GAP, _GAP)
+        whole.setContentsMargins(GAP, GAP, GAP, GAP)
         whole.addStretch(2)
         whole.addLayout(row)
         whole.addStretch(3)
@@ -353,50 +351,3 @@ class _Small(Stage):
         from gemmviz.ui.stage.plain_painter import PlainPainter  # late: see `Stage.make_painter`
 
         return PlainPainter(playable, self.theme, self.font())
-
-
-def _add_card(
-    doors: QGridLayout, number: int, picture: QWidget, texts: tuple[str, str, str], button: QPushButton
-) -> QFrame:
-    """Add one door as a column: its picture, texts, button and key; the same parts of all doors are in one row.
-
-    The texts are its heading, a sentence about the page behind it, and the kernel in a few words. The result is the
-    frame around them.
-    """
-    at, frame = number - 1, QFrame()
-    frame.setObjectName("door")
-    (title, body, info), key = (QLabel(text) for text in texts), QLabel(str(number))
-    title.setObjectName("heading")
-    body.setObjectName("body")
-    info.setObjectName("info")
-    key.setObjectName("key")
-    key.setAlignment(Qt.AlignmentFlag.AlignCenter)
-    frame.setProperty("first", "true" if number == 1 else "false")
-    for label in (title, body, info):
-        label.setWordWrap(True)
-        label.setAlignment(Qt.AlignmentFlag.AlignTop | Qt.AlignmentFlag.AlignLeft)
-    button.setObjectName("primary" if number == 1 else "")
-    button.setAccessibleDescription(texts[1])
-    button.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
-    row = QHBoxLayout()
-    row.setSpacing(_GAP // 2)
-    row.addWidget(button, 1)
-    row.addWidget(key)
-    picture.setMinimumHeight(round(scaled(_LEAST_PICTURE)))
-    picture.setMaximumHeight(round(scaled(_PICTURE)))
-    parts = [_boxed(part) for part in (picture, title, body, info)]
-    doors.addWidget(frame, 0, at, len(parts) + 1, 1)
-    for line, part in enumerate((*parts, row)):
-        left, top, right, bottom = _GAP, 0 if line else _GAP, _GAP, _GAP if part is row else 0
-        part.setContentsMargins(left, top, right, bottom)
-        doors.addLayout(part, line, at)
-    doors.setColumnStretch(at, 1)
-    for widget in (frame, picture, title, body, info):
-        widget.setCursor(Qt.CursorShape.PointingHandCursor)
-    return frame
-
-
-def _boxed(part: QWidget) -> QVBoxLayout:
-    column = QVBoxLayout()
-    column.addWidget(part)
-    return column
