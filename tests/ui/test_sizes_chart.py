@@ -13,6 +13,8 @@ need_qt()
 from PySide6.QtCore import QSize, Qt
 from PySide6.QtGui import QFontMetricsF
 
+from gemmviz.language import LANGUAGES, set_language
+from gemmviz.ui.charts import size_chart
 from gemmviz.ui.charts.painted import page_font
 
 
@@ -110,3 +112,24 @@ def test_keys_move_along_a_curve_and_a_pale_line_shows_its_name(charts, qtbot):
     between = next(m for m in chart.plot.marks if m.kernel.name == "hostmult0" and not m.by_key)
     chart.plot.point(chart.plot.marks.index(between))
     assert chart.plot.accessibleDescription().startswith("hostmult0: ")
+
+
+@pytest.mark.sweep("ko")
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_the_number_of_pale_curves_says_what_they_are(charts, monkeypatch, language):
+    """In a narrow chart it was "+ 30" in the longer languages."""
+    window, chart = window_of(charts), charts.sizes
+    names = ("gpumult0", "gpumult1", "matrixMulNaive", "RR", "CC", "vectorised")
+    for n in (512, 1024):
+        add(window, dict.fromkeys(names, 900.0) | {"gputiled": 2000.0}, n=n)
+    choose(charts, "gputiled")
+    charts.setCurrentWidget(chart)
+    set_language(language)
+    written = []
+    monkeypatch.setattr(size_chart, "elided", lambda text, *_: written.append(text) or text)
+    for width in (390, 600):
+        chart.plot.resize(width, 600)
+        written.clear()
+        chart.plot.grab()
+        (about,) = [text for text in written if any(letter.isdigit() for letter in text)]
+        assert not about.startswith("+")

@@ -184,9 +184,12 @@ class SizeChart(PaintedChart):
             fits = metrics.horizontalAdvance(self._label(curve)) <= room
             labels.append((end.y(), self._label(curve) if fits else self._name(curve), colour, strong, end))
         if others:
-            label = trn("{count} other: hover", "{count} others: hover", len(others))
-            if QFontMetricsF(plain).horizontalAdvance(label) > room:
-                label = f"+ {len(others)}"
+            texts = (
+                trn("{count} other: hover", "{count} others: hover", len(others)),
+                trn("{count} other kernel", "{count} other kernels", len(others)),
+            )
+            wide = QFontMetricsF(plain).horizontalAdvance
+            label = next((text for text in texts if wide(text) <= room), f"+ {len(others)}")
             labels.append((frame.area.center().y() + 3 * line, label, QColor(self.theme.muted), False, None))
         wanted = [label[0] for label in labels]
         places = nudged(wanted, line, frame.area.top(), frame.area.bottom())
