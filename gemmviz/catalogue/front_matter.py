@@ -178,7 +178,13 @@ def one_line(text: str) -> str:
 
 
 def math(matter: Matter) -> str:
-    """Return how products are made and added, a key of `MATHS`; empty if the types say it."""
+    """Return how products are made and added, a key of `MATHS`; empty if the types say it.
+
+    Raises
+    ------
+    FrontMatterError
+        When the element type of A and B does not have them.
+    """
     value, element_type = one_line(matter.get("math", "")), matter.get("dtype", "float32")
     if value and element_type not in MATHS.get(value, ()):
         where = 'math may be "tf32" where dtype is float32, "promoted" where it is a float of 8 bits'
@@ -203,7 +209,20 @@ def column_major(matter: Matter) -> frozenset[str]:
 
 
 def needed_capability(matter: Matter, with_tma: str) -> str:
-    """Return the declared capability; it must be enough for tensor maps or clusters, which `with_tma` names."""
+    """Return the declared capability, or the lowest one of tensor maps and clusters where the kernel has these.
+
+    Parameters
+    ----------
+    matter
+        The front matter.
+    with_tma
+        What needs that capability, for people; empty without tensor maps and clusters.
+
+    Raises
+    ------
+    FrontMatterError
+        When it is no capability, or a lower one than these need.
+    """
     declared = capability.checked(one_line(matter.get("capability", "")))
     if with_tma and not declared:
         return capability.TMA

@@ -73,7 +73,15 @@ def _run(args: argparse.Namespace) -> int:
 
 
 def snapshot(args: argparse.Namespace) -> Snapshot:
-    """Return the options in the form of `gemmviz.session.files.snapshot`; an option that is not given is left out."""
+    """Return the options in the form of `gemmviz.session.files.snapshot`; an option that is not given is left out.
+
+    Raises
+    ------
+    GemmvizError
+        When there is no such kernel, size or parameter.
+    ConstraintError
+        When a loop has no end, or has a distance between its steps.
+    """
     plain: Plain = {}
     if args.kernel:
         plain["kernel"], plain["breaks"] = _kernel(args.kernel)

@@ -34,6 +34,11 @@ def trier(engine: Engine, cancel: threading.Event, *, random: bool = False) -> C
         Set it from another thread to stop.
     random
         Whether A and B are random numbers: then only the error of C is judged, by a bound of rounding errors.
+
+    Returns
+    -------
+    Callable
+        It raises `BuildError`, with the line, where the kernel's own code does not compile.
     """
     runs = itertools.count(1)
 

@@ -162,7 +162,7 @@ class Playable:
 
     @cached_property
     def moved_bytes(self) -> npt.NDArray[np.int64]:
-        """Per step, bytes moved between the kernel and global memory up to it, in whole sectors."""
+        """Per step, bytes moved between the kernel and global memory up to and with it, in whole sectors."""
         is_global = [a.space == "global" for a in self.recording.arrays]
         sectors: npt.NDArray[np.int64] = self.traffic.running[..., 2][:, is_global].sum(axis=(1, 2))
         return sectors * SECTOR_BYTES

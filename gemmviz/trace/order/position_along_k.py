@@ -12,7 +12,13 @@ _LOOKED_AT = 4096  # the steps that show whether lanes read K together
 
 
 def position_along_k(recording: Recording, rows: Ints, element: Ints) -> Ints:
-    """Return the position along K of elements of A or B; -1 for other arrays."""
+    """Return the position along K of elements of A or B; -1 for other arrays.
+
+    Parameters
+    ----------
+    rows, element
+        int64, as many as each other: accesses of the recording, and for each the element in memory order.
+    """
     k = np.full(len(rows), UNKNOWN, np.int64)
     which = recording.accesses.array[rows]
     for matrix in (A, B):
@@ -22,14 +28,24 @@ def position_along_k(recording: Recording, rows: Ints, element: Ints) -> Ints:
 
 
 def places_of_reads(recording: Recording, timeline: Timeline, steps: Ints, place: Ints) -> None:
-    """Set, in `place`, the position along K of the first access of steps that read A or B."""
+    """Set, in `place` (int64, per step), the position along K of the first access of steps that read A or B."""
     steps = steps[~timeline.write[steps]]
     rows = timeline.order[timeline.start[steps]]
     place[steps] = position_along_k(recording, rows, recording.accesses.element[rows].astype(np.int64))
 
 
 def fill(timeline: Timeline, steps: Ints, place: Ints) -> None:
-    """Set, in `place`, unknown positions to that of the nearest step of the phase: an earlier one, else a later one."""
+    """Set unknown positions to that of the last step before in the same phase, else of the first one after.
+
+    Parameters
+    ----------
+    timeline
+        Has the phases.
+    steps
+        int64, ascending: only these are set, and only by these.
+    place
+        int64, per step of the timeline; -1: unknown. It is changed.
+    """
     for towards in (steps, steps[::-1]):
         known = np.flatnonzero(place[towards] >= 0)
         if not len(known):
@@ -41,7 +57,13 @@ def fill(timeline: Timeline, steps: Ints, place: Ints) -> None:
 
 
 def ranges(group: Ints, k: Ints) -> Ints:
-    """Return the extent along K of the known positions of each group."""
+    """Return the extent along K of the known positions of each group that has some.
+
+    Parameters
+    ----------
+    group, k
+        int64, as many as each other: the number of a group, and a position or -1.
+    """
     group, k = group[k >= 0], k[k >= 0]
     if not len(k):
         return np.zeros(0, np.int64)

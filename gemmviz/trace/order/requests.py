@@ -268,7 +268,7 @@ def _split(of_row: Ints, kind: npt.NDArray[Any], count: int) -> Requests:
 
 
 def changes(*columns: npt.NDArray[Any]) -> Ints:
-    """Return the beginnings of the runs of rows in which no column changes."""
+    """Return the first row of each run of rows in which no column (all of one length) changes, ascending."""
     change = np.zeros(len(columns[0]), bool)
     change[:1] = True
     for column in columns:

@@ -88,10 +88,9 @@ def record(
         raise ConstraintError(f"{text}: {recording_cost.fitting(launch, capacity or room(), as_written)}")
     part = _Part(launch, blocks and whole_clusters(launch, blocks), as_written, capacity or room())
     _refuse_large_matrices(part, progress)
-    started = time.perf_counter()
     progress(tr("Compiling {kernel} for recording", kernel=launch.label), BUILD_TIMEOUT_S + _AROUND_S)
     library = build(launch.part or launch, as_written=as_written)
-    built = time.perf_counter()
+    started = time.perf_counter()
     expected_cost = _expected(launch, part.blocks, as_written)
     progress(_recording_text(part, expected_cost), clock_s(deadline_s) + _AROUND_S)
     _refuse_many_accesses(part, expected_cost)
@@ -105,7 +104,7 @@ def record(
     except faults.TooManyAccesses as error:
         raise ConstraintError(f"{error}: {part.fitting()}") from None
     recording = replace(recording, wrong=0) if random else recording
-    return replace(recording, build_seconds=built - started, run_seconds=time.perf_counter() - built)
+    return replace(recording, run_seconds=time.perf_counter() - started)
 
 
 @dataclass(frozen=True)

@@ -40,8 +40,8 @@ class Recording:
         Elements of C that differ from A x B; 0 means that the recording computed the right result.
     diagnostics
         The recorder's findings: accesses out of bounds, threads that missed a barrier.
-    build_seconds, run_seconds
-        The duration of the build and of the run.
+    run_seconds
+        The duration of the run, without the build.
     scope
         The first recorded block and the block after the last one; None: the whole launch. Elements of other blocks are
         not written, and `wrong` does not count them.
@@ -77,7 +77,6 @@ class Recording:
     c: Column
     wrong: int
     diagnostics: tuple[Diagnostic, ...] = ()
-    build_seconds: float = 0.0
     run_seconds: float = 0.0
     scope: tuple[int, int] | None = None
     barriers: tuple[tuple[str, int], ...] = ()

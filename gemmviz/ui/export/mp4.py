@@ -15,7 +15,13 @@ _BT709 = 1
 
 
 def need_video() -> None:
-    """Raise `Unavailable`, with the package to install, where films cannot be encoded."""
+    """Check that films can be encoded.
+
+    Raises
+    ------
+    Unavailable
+        With the package to install, where they cannot.
+    """
     try:
         import av  # late: PyAV is an extra
     except ImportError:

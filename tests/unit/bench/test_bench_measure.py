@@ -6,9 +6,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from fake_backend import FakeBackend, multiply
+from fake_backend import FakeBackend, FakePrepared, multiply
 
-from gemmviz.backends.base import DeviceFault, LaunchError
+from gemmviz.backends.base import DeviceFault, HasRival, LaunchError
 from gemmviz.bench.measure import Bench, Finished, Measurement, MeasureStep
 from gemmviz.bench.protocol import Protocol
 from gemmviz.bench.rounds import take_turns
@@ -61,6 +61,25 @@ def test_the_very_first_launch_is_timed_until_it_ends():
         multiply(a, b, c, launches)
 
     assert row(FakeBackend(slow_at_first))["first_launch_s"] >= 0.02
+
+
+class WithRival(FakeBackend):
+    """A reference that is half as fast as the product of another library."""
+
+    def prepare(self, launch):
+        super().prepare(launch)
+        return PreparedWithRival(launch, self)
+
+
+class PreparedWithRival(FakePrepared, HasRival):
+    def rival(self):
+        return 2.0, 1.0
+
+
+def test_a_reference_is_compared_with_its_rival_unless_a_launch_takes_long():
+    assert row(WithRival())["flags"] == ["slower-than-numpy"]
+    found = row(WithRival(seconds=[20.0] * 9))
+    assert found["stop_reason"] == "slow" and "slower-than-numpy" not in found["flags"]
 
 
 def test_stages_come_in_order_and_verification_comes_before_timing():

@@ -19,6 +19,10 @@ def test_one_sample_has_no_spread():
     assert (stats["median"], stats["iqr_rel"], stats["std"]) == (0.5, 0, 0)
 
 
+def test_samples_of_no_duration_have_no_spread():
+    assert summarise([0.0, 0.0, 0.0])["iqr_rel"] == 0
+
+
 def test_no_samples_are_refused():
     with pytest.raises(ValueError, match="no samples"):
         summarise([])

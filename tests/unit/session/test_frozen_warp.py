@@ -126,6 +126,7 @@ def test_the_reason_why_nothing_can_be_frozen_names_a_remedy(session: Session) -
     session.cursor.show(playable("hostmult0", 4))
     session.warp_steps.toggle()
     assert not session.frozen_warp.on and "A CPU has no warps" in session.warp_steps.why_not
-    session.choice.choose_kernel(find("openblas", session.choice.kernels))
     session.cursor.show(None)
+    assert "Record a kernel" in session.warp_steps.why_not
+    session.choice.choose_kernel(find("openblas", session.choice.kernels))
     assert "openblas is a library call" in session.warp_steps.why_not and "Record" not in session.warp_steps.why_not

@@ -35,6 +35,16 @@ def test_the_units_of_all_requests_add_up_to_the_traffic(playable):
     assert added == [a.read_units + a.write_units for a in playable.traffic.arrays]
 
 
+def test_each_element_of_c_knows_the_step_that_writes_it_first(playable):
+    timeline, log = playable.timeline, playable.recording.accesses
+    c = 2
+    assert playable.first_write.shape == (playable.recording.arrays[c].size,)
+    for element, step in enumerate(playable.first_write.tolist()):
+        assert timeline.array[step] == c and timeline.write[step]
+        assert element in log.element[timeline.rows(step)].tolist()
+    assert playable.first_writes.tolist() == sorted(playable.first_write.tolist())
+
+
 def test_the_request_of_a_warp_holds_its_lanes_only(playable):
     log = playable.recording.accesses
     rows = playable.warp_rows(0, block=3, warp=0)
