@@ -1,6 +1,7 @@
-"""A size with several blocks along both sides of C, for a launch whose block is guessed.
+"""A size with several blocks, for a launch that was right with few.
 
-With one block along a side, a tile of the wrong size can still compute a right C.
+With one block along a side, a tile of the wrong size can still compute a right C. One block alone has no sides: a grid
+whose sides are exchanged is right with it, too.
 """
 
 import re
@@ -9,6 +10,7 @@ from gemmviz.catalogue.errors import GemmvizError
 from gemmviz.catalogue.guessing.candidates import is_stated
 from gemmviz.catalogue.guessing.guessed_kernel import guessed_kernel
 from gemmviz.catalogue.guessing.guessed_matter import Guess
+from gemmviz.catalogue.kernel import Kernel
 from gemmviz.catalogue.launch import launch, nearest_size
 from gemmviz.catalogue.problem import Problem
 
@@ -20,7 +22,8 @@ _SIZE = re.compile(r"\b[MN]\b")
 def several_blocks(made: Guess, size: Problem) -> Problem | None:
     """Return a larger size with several blocks along each side that grows with C.
 
-    None where the file states the block, where the given size has several blocks, or where a recording would take long.
+    Where the file states the block, two blocks along one side are enough, and only one block alone asks for them.
+    None where the given size has several blocks, or where a recording would take long.
 
     Parameters
     ----------
@@ -30,9 +33,11 @@ def several_blocks(made: Guess, size: Problem) -> Problem | None:
         The size.
     """
     sides = [at for at, side in enumerate(made.grid) if _SIZE.search(side)]
-    if is_stated(made, "block") or not sides or _least(made, size, sides) > 1:
+    if not sides or _least(made, size, sides) > 1:
         return None
     kernel = guessed_kernel(made)
+    if is_stated(made, "block"):
+        return _two_blocks(made, kernel, size, sides)
     for times in _TIMES:
         larger = nearest_size(kernel, Problem(times * size.m, times * size.n, size.k), kernel.defaults)
         if larger is None or larger.m * larger.n * larger.k > _MOST_PRODUCTS:
@@ -42,9 +47,24 @@ def several_blocks(made: Guess, size: Problem) -> Problem | None:
     return None
 
 
+def _two_blocks(made: Guess, kernel: Kernel, size: Problem, sides: list[int]) -> Problem | None:
+    """Return a size with two blocks or more along one side of a grid with two, for a size with one block."""
+    if len(sides) < 2 or set(_extents(made, size, sides)) != {1}:
+        return None
+    larger = nearest_size(kernel, Problem(2 * size.m, size.n, 1), kernel.defaults)
+    if larger is None or larger.m * larger.n * larger.k > _MOST_PRODUCTS:
+        return None
+    return larger if len(set(_extents(made, larger, sides))) > 1 else None
+
+
 def _least(made: Guess, size: Problem, sides: list[int]) -> int:
     """Return the smallest of some sides of the grid; 0 where there is no launch."""
+    return min(_extents(made, size, sides), default=0)
+
+
+def _extents(made: Guess, size: Problem, sides: list[int]) -> list[int]:
+    """Return some sides of the grid; none where there is no launch."""
     try:
-        return min(launch(guessed_kernel(made), size).grid[at] for at in sides)
+        return [launch(guessed_kernel(made), size).grid[at] for at in sides]
     except GemmvizError:
-        return 0
+        return []

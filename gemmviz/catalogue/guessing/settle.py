@@ -166,6 +166,9 @@ def _any_size(right: Guess, size: Problem, try_one: TryOne) -> Guess:
     wrong, odd = _wrong_somewhere(right, odd, try_one)
     several = None if wrong else several_blocks(right, odd)
     if several is not None and (wrong := _wrong(right, several, try_one)):
+        turned = replace(right, grid=right.grid[::-1])
+        if turned.grid != right.grid and not _wrong(turned, several, try_one):
+            return replace(turned, settled=f"{summary} and at {several}", right=True)
         return replace(right, settled=f"{summary} and at {odd}, but at {several}: {wrong}")
     if not wrong:
         return replace(right, settled=f"{summary} and at {odd}", right=True)

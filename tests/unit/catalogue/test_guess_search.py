@@ -208,6 +208,24 @@ def test_a_grid_that_one_block_cannot_tell_apart_is_turned_at_a_second_size() ->
     assert found.settled.endswith(GRID_IS_TURNED)
 
 
+def test_a_long_sum_leaves_one_block_and_the_grid_is_turned_at_a_size_with_two() -> None:
+    """Here K is a multiple of 128, so that several steps and several blocks would take long in one recording."""
+    text = COLUMNS_CALLED_K.replace("(K + 63) / 64, (M + 63) / 64), 128", "M / 64, N / 64), 128")
+    start = guess(text, Path("product.cu"))
+    assert start.grid == ("floor(M / 64)", "floor(N / 64)")
+    start = replace(start, requires=("M % 64 == 0", "N % 64 == 0", "K % 128 == 0"))
+    tried: list[Problem] = []
+
+    def rows_along_y(kernel: Kernel, size: Problem) -> str:
+        tried.append(size)
+        turned = kernel.grid[1].text.startswith("floor(M")
+        return "" if turned or size.m == size.n == 64 else "C is wrong"
+
+    found = settle(start, rows_along_y, alternatives=False)
+    assert (found.right, found.grid) == (True, ("floor(N / 64)", "floor(M / 64)"))
+    assert any(size.m != size.n for size in tried)
+
+
 def test_where_no_launch_is_right_the_file_s_own_that_ran_to_its_end_is_left() -> None:
     def racy(kernel: Kernel, size: Problem) -> str:
         if size.m % 64:
