@@ -55,12 +55,12 @@ def test_one_key_shows_a_second_rung_and_removes_it(window, qtbot):
 
 
 def test_the_room_that_the_bars_do_not_need_goes_to_the_lines_that_differ(window, comparison):
-    race = window.arena.race
-    race.resize(480, 1000)
-    race.layout().activate()
-    bars = race.bars
+    figures = window.arena.figures
+    figures.resize(480, 1000)
+    figures.layout().activate()
+    bars = figures.bars
     assert bars.height() <= 2 * 1.6 * bars.fontMetrics().height() * max(len(bars.lanes), 5) + 6
-    assert race.lines.geometry().bottom() > 950 and race.lines.height() > 400
+    assert figures.lines.geometry().bottom() > 950 and figures.lines.height() > 400
 
 
 def test_both_stages_show_the_same_lens(window, qtbot, comparison):

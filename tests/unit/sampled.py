@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 SAMPLE = (
-    *("loop_order", "simd", "hostmult_threads"),  # C: loops, vectors, threads
+    *("loop_order", "blocked", "simd", "hostmult_threads"),  # C: loops, blocks, vectors, threads
     *("gpumult1", "gputiled", "CC"),  # a thread per element, shared tiles, both matrices by columns
     *("vectorised", "async_pipeline", "stream_k"),  # several elements per thread, copies in flight, flags
     *("matmul_tc_2d_warp_tiling", "mma_swizzle"),  # fragments, inline PTX
