@@ -133,9 +133,9 @@ def _expand(
 
 def _opening(tokens: list[str] | tuple[str, ...], at: int) -> int:
     """Return the place of the bracket of a call whose name ends at a place, ``name<int>(`` too; 0 for no call."""
-    if tokens[at : at + 1] == ["<"] and ">" in tokens[at : at + 6]:
+    if at < len(tokens) and tokens[at] == "<" and ">" in tokens[at : at + 6]:
         at = tokens.index(">", at) + 1
-    return at if list(tokens[at : at + 1]) == ["("] else 0
+    return at if at < len(tokens) and tokens[at] == "(" else 0
 
 
 def small(functions: Iterable[Function]) -> dict[str, Macro]:

@@ -10,6 +10,7 @@ from gemmviz.catalogue.guessing.cxx import Surroundings
 from gemmviz.catalogue.guessing.guess import guess
 from gemmviz.catalogue.guessing.guessed_matter import Guess
 from gemmviz.catalogue.guessing.launches import tidy
+from gemmviz.catalogue.guessing.macros import expand
 from gemmviz.catalogue.guessing.quotients import rounded_text
 from gemmviz.catalogue.guessing.tokens import tokens_of
 
@@ -28,6 +29,14 @@ from gemmviz.catalogue.guessing.tokens import tokens_of
 def test_host_code_is_read_without_casts_namespaces_and_owners(code: str, plain: str) -> None:
     read = tokens_of(code)
     assert tidy(read) == tidy(list(read)) == list(tokens_of(plain))
+
+
+@pytest.mark.parametrize("call", ["parts(M, 16)", "parts<int>(M, 16)", "utils::parts<int>(M, 16)"])
+def test_a_small_function_is_filled_in_with_its_template_arguments_too(call: str) -> None:
+    functions = {"parts": (["a", "b"], tokens_of("((a + b - 1) / b)"))}
+    filled = list(tokens_of("((M + 16 - 1) / 16)"))
+    read = tokens_of(call)
+    assert list(expand(read, {}, functions)) == list(expand(list(read), {}, functions)) == filled
 
 
 # Its own code does not say how its threads share a tile: only the launch does.
