@@ -10,6 +10,7 @@ from gemmviz.catalogue.guessing.host.names import DEEPEST, Stop
 from gemmviz.catalogue.guessing.host.statements import declaration, statements
 from gemmviz.catalogue.guessing.host.values import Address, Array, Called, Cell, Code, Frame, Lambda, Struct, Value
 from gemmviz.catalogue.guessing.launches import HostLaunch
+from gemmviz.catalogue.guessing.polynomial import ROUNDS_UP
 
 _MOST_LAUNCHES, _LONGEST_BODY = 16, 400
 _BY_API = {"cudaLaunchKernel": (0, 1, 2, 4), "cudaLaunchCooperativeKernel": (0, 1, 2, 4)}
@@ -45,6 +46,8 @@ class Calls(Evaluation):
             return self._run_lambda(called, given, cells)
         if isinstance(called, Called):
             return self.call(called, given, cells)
+        if ROUNDS_UP.fullmatch(name) and len(given) == 2:  # of a library: ``cuda::ceil_div(n, 16)``
+            return _rounded_up(given)
         kind = self.kind((name,), frame)
         if name and kind and (kind[0] in self.fields or kind[0] in VECTORS):
             return self.made(kind[0], [("", one) for one in node[2]], frame)
@@ -178,6 +181,15 @@ class Calls(Evaluation):
                 found[word] = self.constants[word]
                 waiting += self.constants[word]
         return found
+
+
+def _rounded_up(given: Sequence[Value]) -> Value:
+    """Return the quotient of two values, rounded up."""
+    above, below = given
+    if not isinstance(above, Code) or not isinstance(below, Code):
+        return None
+    divisor = ("(", *below.tokens, ")")
+    return Code(("(", "(", *above.tokens, ")", "+", *divisor, "-", "1", ")", "/", *divisor))
 
 
 def _lambdas(given: Sequence[Value], deepest: int = 2) -> Iterator[Lambda]:
