@@ -45,16 +45,24 @@ class Calls(Evaluation):
         if isinstance(called, Lambda):
             return self._run_lambda(called, given, cells)
         if isinstance(called, Called):
-            return self.call(called, given, cells)
+            noted = len(self.launches) + len(self.launches_elsewhere)
+            found = self.call(called, given, cells)
+            if noted == len(self.launches) + len(self.launches_elsewhere):  # a long function is not evaluated
+                self._run_reaching(given)
+            return found
         if ROUNDS_UP.fullmatch(name) and len(given) == 2:  # of a library: ``cuda::ceil_div(n, 16)``
             return _rounded_up(given)
         kind = self.kind((name,), frame)
         if name and kind and (kind[0] in self.fields or kind[0] in VECTORS):
             return self.made(kind[0], [("", one) for one in node[2]], frame)
-        for one in _lambdas(given):  # a library that calls it back
+        self._run_reaching(given)  # a library that calls it back
+        return None
+
+    def _run_reaching(self, given: Sequence[Value]) -> None:
+        """Run the lambdas among the arguments of a call that reach a launch."""
+        for one in _lambdas(given):
             if not self.reaching.isdisjoint(one.body):
                 self._run_lambda(one, [], [])
-        return None
 
     def given(self, nodes: Sequence[Node], frame: Frame) -> tuple[list[Value], list[Cell | None]]:
         """Return the arguments of a call, and the places of those that have one."""
