@@ -15,6 +15,8 @@ _ATTRIBUTE = re.compile(
 )
 # A macro alone on its line, without a semicolon: REGISTER(gemm)
 _ALONE = re.compile(r"\s*[A-Z_][A-Z0-9_]*\s*\(")
+# ``typedef void (*Run)(int);`` declares one name, not those of the parameters.
+_POINTER_TYPE = re.compile(r"\s*typedef\b[^(){};]*\(\s*\*\s*(\w+)\s*\)\s*\(")
 _DEFINE = re.compile(r"^[ \t]*#[ \t]*define[ \t]+(\w+)((?:\\\n|[^\n])*)", re.MULTILINE)
 _WORDS = frozenset(
     {
@@ -167,12 +169,15 @@ def _names(head: str, whole: str, function: bool) -> frozenset[str]:
     if function:
         operator = frozenset({"operator"}) if "operator" in top else frozenset()
         return frozenset(re.findall(r"([A-Za-z_]\w*)\s*(?:<[^()]*>)?\s*\(", top)) | operator
+    if pointer := _POINTER_TYPE.match(whole):
+        return frozenset({pointer[1]})
     kind = re.match(r"\s*(?:typedef\s+)?(struct|class|union|enum)\b", top)
     if kind or re.match(r"\s*typedef\b", top):
         body = whole if kind and kind[1] == "enum" else re.sub(r"\{.*\}", " ", whole, flags=re.DOTALL)
         # A word of the language, or a parameter of the template, is not declared here: other code uses them, too.
         return frozenset(_NAME.findall(_without_template(body))) - _WORDS
-    return frozenset(re.findall(r"([A-Za-z_]\w*)\s*(?:<[^;]*>\s*)?(?:=|\[|\{|;|,|\()", _without_template(whole)))
+    found = re.findall(r"([A-Za-z_]\w*)\s*(?:<[^;]*>\s*)?(?:=|\[|\{|;|,|\()", _without_template(whole))
+    return frozenset(found) - _WORDS
 
 
 def _is_alone(plain: str, end: int) -> bool:

@@ -24,6 +24,8 @@ _CASTS = {
     "uint64_t",
     "ptrdiff_t",
 }
+ROUNDS_UP = re.compile(r"(?i)ceil_?div|div_?up|cdiv|div_?ceil|idivup")
+"""The names that people give to a quotient that is rounded up."""
 _MOST_TERMS = 64
 _MOST_LETTERS = 4000
 _DEEPEST = 40
@@ -262,11 +264,7 @@ class _Parser:
             self.at = end + 1
             if opened == "(" and token in _CASTS and len(parts) == 1:
                 return self.inner(list(parts[0]))
-            if (
-                opened == "("
-                and re.fullmatch(r"(?i)(ceil_?div|div_?up|cdiv|div_?ceil|idivup)", token)
-                and len(parts) == 2
-            ):
+            if opened == "(" and ROUNDS_UP.fullmatch(token) and len(parts) == 2:
                 above, below = (self.inner(list(part)) for part in parts)
                 return (above + below + Polynomial.number(-1)).over(below)
             inner = ", ".join(str(self.inner(list(part))) for part in parts)

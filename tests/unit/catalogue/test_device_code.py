@@ -200,3 +200,21 @@ __global__ void gemm(float *c) { c[0] = TILE; }
     assert "Usage" not in code
     assert "TILE = 32" in code
     assert "TILE = 16" in code
+
+
+def test_types_of_pointers_to_functions_are_left_out_with_the_host_s_types_that_they_name() -> None:
+    """`void` stands before the bracket of such a type, and it is no name that kernels could need."""
+    text = """
+struct Context { float *A; };
+struct Spec { std::string name; };
+using Run = void (*)(const Context &, const Spec &);
+typedef void (*Older)(const Context &, const Spec &);
+typedef float (*Scaled)(float);
+struct Config { int tile; Run run; };
+__device__ float twice(float x) { return 2 * x; }
+__global__ void gemm(float *c, Context host) { Scaled f = twice; c[0] = f(*host.A); }
+"""
+    code = device_code(text, "gemm")
+    assert "Spec" not in code
+    assert "struct Context" in code
+    assert "(*Scaled)" in code

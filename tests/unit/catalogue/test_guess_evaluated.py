@@ -290,3 +290,40 @@ void run(const float *a, const float *b, float *c, int k, int lda, int ldb, int 
     made = guess(text, Path("tall.cu"))
     assert made.entry in ("tall<M, N>", "tall<K, N>") and not made.params
     assert {*made.roles} >= {"lda", "ldb", "ldc"} and guessed_kernel(made).args[:3] == ("A", "B", "C")
+
+
+TIMED_TILES = """
+template <int BM, int BN>
+__global__ void tiled(const float *A, const float *B, float *C, int m)
+{
+    for (int i = threadIdx.y; i < BM; i += blockDim.y)
+        for (int j = threadIdx.x; j < BN; j += blockDim.x) {
+            int row = blockIdx.y * BM + i, col = blockIdx.x * BN + j;
+            float sum = 0;
+            for (int k = 0; k < m; k++) sum += A[row * m + k] * B[k * m + col];
+            C[row * m + col] = sum;
+        }
+}
+template <int BM, int BN> void launch(float *a, float *b, float *c, int m)
+{
+    dim3 block(BN / 4, BM / 8), grid(cuda::ceil_div(m, BN), cuda::ceil_div(m, BM));
+    timed<Times>([&]() { tiled<BM, BN><<<grid, block>>>(a, b, c, m); }, 3);
+}
+static const Config configs[] = {{128, 64, launch<128, 64>}};
+int main() { float *a, *b, *c; configs[0].run(a, b, c, 1024); }
+"""
+# A long function that launches nothing itself is not evaluated.
+REPEATED = (
+    "template <typename Result, typename Work> Result timed(Work &&work, int times)\n{\n"
+    + "    if (record(start) != 0) { report(__FILE__, __LINE__); }\n" * 30
+    + "    for (int i = 0; i < times; i++) work();\n    return {};\n}\n"
+)
+
+
+@pytest.mark.parametrize("timed", ["", REPEATED], ids=["unknown", "long"])
+def test_a_launch_in_a_lambda_with_quotients_that_a_library_rounds_up_is_found(timed: str) -> None:
+    """A table of configurations names the template that has the lambda."""
+    made = guess(timed + TIMED_TILES, Path("tiled.cu"))
+    assert made.block == ("floor(BN / 4)", "floor(BM / 8)")
+    assert made.grid == ("ceil(N / BN)", "ceil(N / BM)")
+    assert made.params == {"BM": (128,), "BN": (64,)}

@@ -10,6 +10,7 @@ from gemmviz.catalogue.guessing.host.names import DEEPEST, Stop
 from gemmviz.catalogue.guessing.host.statements import declaration, statements
 from gemmviz.catalogue.guessing.host.values import Address, Array, Called, Cell, Code, Frame, Lambda, Struct, Value
 from gemmviz.catalogue.guessing.launches import HostLaunch
+from gemmviz.catalogue.guessing.polynomial import ROUNDS_UP
 
 _MOST_LAUNCHES, _LONGEST_BODY = 16, 400
 _BY_API = {"cudaLaunchKernel": (0, 1, 2, 4), "cudaLaunchCooperativeKernel": (0, 1, 2, 4)}
@@ -44,14 +45,24 @@ class Calls(Evaluation):
         if isinstance(called, Lambda):
             return self._run_lambda(called, given, cells)
         if isinstance(called, Called):
-            return self.call(called, given, cells)
+            noted = len(self.launches) + len(self.launches_elsewhere)
+            found = self.call(called, given, cells)
+            if noted == len(self.launches) + len(self.launches_elsewhere):  # a long function is not evaluated
+                self._run_reaching(given)
+            return found
+        if ROUNDS_UP.fullmatch(name) and len(given) == 2:  # of a library: ``cuda::ceil_div(n, 16)``
+            return _rounded_up(given)
         kind = self.kind((name,), frame)
         if name and kind and (kind[0] in self.fields or kind[0] in VECTORS):
             return self.made(kind[0], [("", one) for one in node[2]], frame)
-        for one in _lambdas(given):  # a library that calls it back
+        self._run_reaching(given)  # a library that calls it back
+        return None
+
+    def _run_reaching(self, given: Sequence[Value]) -> None:
+        """Run the lambdas among the arguments of a call that reach a launch."""
+        for one in _lambdas(given):
             if not self.reaching.isdisjoint(one.body):
                 self._run_lambda(one, [], [])
-        return None
 
     def given(self, nodes: Sequence[Node], frame: Frame) -> tuple[list[Value], list[Cell | None]]:
         """Return the arguments of a call, and the places of those that have one."""
@@ -178,6 +189,15 @@ class Calls(Evaluation):
                 found[word] = self.constants[word]
                 waiting += self.constants[word]
         return found
+
+
+def _rounded_up(given: Sequence[Value]) -> Value:
+    """Return the quotient of two values, rounded up."""
+    above, below = given
+    if not isinstance(above, Code) or not isinstance(below, Code):
+        return None
+    divisor = ("(", *below.tokens, ")")
+    return Code(("(", "(", *above.tokens, ")", "+", *divisor, "-", "1", ")", "/", *divisor))
 
 
 def _lambdas(given: Sequence[Value], deepest: int = 2) -> Iterator[Lambda]:
