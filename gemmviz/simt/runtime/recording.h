@@ -198,7 +198,7 @@ typedef struct {
 
 // A flag between blocks that had another value than at load time: `value` after the run and `before` any run, of
 // `bytes` bytes; its last write; and the last read in which it had the value that the run before has left there,
-// although another block had written that value again (0: none). `seen`: a block has read it after another one wrote it.
+// although another block had written that value again (0: none). `seen`: a block has read it after another wrote it.
 typedef struct {
     uint64_t at, value, before, writer_pc, reader_pc;
     uint32_t bytes, seen;
