@@ -78,6 +78,8 @@ class NoteKind(IntEnum):
     OPERAND = 6
     EARLY = 7
     LATE = 8
+    CROWDED = 9
+    COUNTS_DIFFER = 10
 
 
 class NumberKind(IntEnum):

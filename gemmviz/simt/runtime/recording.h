@@ -46,6 +46,8 @@ enum gv_note_kind {
     GV_NOTE_OPERAND = 6,           // a box is copied to memory that a wgmma still reads (offset: in the array)
     GV_NOTE_EARLY = 7,             // `barrier` of block `other` is used, and may still be uninitialised
     GV_NOTE_LATE = 8,              // `barrier` of block `other` is used, and the block may have left already
+    GV_NOTE_CROWDED = 9,           // more threads than a named barrier counts (offset: the count) wait there
+    GV_NOTE_COUNTS_DIFFER = 10,    // threads wait at a named barrier with different counts (offset: the first one's)
 };
 
 // A defect that the recorder found, once per kind and site; `times` is the number of occurrences.
