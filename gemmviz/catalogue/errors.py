@@ -2,7 +2,7 @@
 
 from typing import Literal
 
-Defect = Literal["crash", "out of bounds", "misaligned vector access", "barrier divergence"]
+Defect = Literal["crash", "out of bounds", "misaligned vector access", "barrier divergence", "state left behind"]
 """The kind of defect that ended a kernel: see `gemmviz.trace.hazards.Kind`."""
 
 

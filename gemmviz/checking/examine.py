@@ -9,6 +9,7 @@ from gemmviz.catalogue.launch import launch
 from gemmviz.catalogue.problem import Problem
 from gemmviz.checking.batch_entries import findings_of_last_entry
 from gemmviz.checking.diagnose import diagnose
+from gemmviz.checking.later_launches import later_launch_findings
 from gemmviz.checking.launch_bounds import launch_bounds_findings
 from gemmviz.checking.report import Report, label
 from gemmviz.checking.scaled_result import scaled_findings
@@ -19,6 +20,7 @@ from gemmviz.language.numbers import thousands
 from gemmviz.simt.faults import TooManyBarriers
 from gemmviz.trace.cost import traffic
 from gemmviz.trace.hazards import Finding, Kind
+from gemmviz.trace.recording.later_launch import record_later_launch
 from gemmviz.trace.recording.record import record
 
 
@@ -82,6 +84,9 @@ def examine(
     if kernel.backend == "cuda":
         if not report.findings:
             report.findings = alignment_findings(job, again)
+        if not report.findings:
+            later = partial(record_later_launch, deadline_s=deadline_s, progress=progress)
+            report.findings = later_launch_findings(job, later)
         report.costs = wasted(traffic.measure(recording).sites, recording)
     return report
 

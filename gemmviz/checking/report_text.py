@@ -21,6 +21,7 @@ _MORE_KINDS = (
     mark("misaligned vector access"),
     mark("alignment of shared memory"),
     mark("too many threads"),
+    mark("state left behind"),
     mark("crash"),
     mark("does not compile"),
     mark("front matter"),

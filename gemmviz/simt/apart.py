@@ -13,6 +13,7 @@ from gemmviz.sandbox import confined
 from gemmviz.simt import recorder
 from gemmviz.simt.async_copies import Copies
 from gemmviz.simt.code_places import code_places
+from gemmviz.simt.device_state import DeviceState, FlagState
 from gemmviz.simt.diagnostics import Diagnostic
 from gemmviz.simt.faults import TooManyAccesses, TooManyBarriers
 from gemmviz.simt.layout import MAX_ACCESSES
@@ -23,7 +24,7 @@ from gemmviz.simt.tma_boxes import TmaReport
 # A recording of so few products is copied in less time than its process needs to end.
 _FEW_PRODUCTS = 20_000
 _CLASSES = (
-    *(RawTrace, AccessCount, SharedArray, Diagnostic, Copies, TmaReport),
+    *(RawTrace, AccessCount, SharedArray, Diagnostic, Copies, TmaReport, DeviceState, FlagState),
     *(GemmvizError, ConstraintError, KernelTimeout, TooManyAccesses, TooManyBarriers),
 )
 
@@ -37,6 +38,7 @@ def run(
     deadline_s: float,
     capacity: int,
     blocks: tuple[int, int] | None = None,
+    earlier: int = 0,
 ) -> RawTrace:
     """Run a recorder like `gemmviz.simt.recorder.run`, in the sandbox; without a sandbox, in this process.
 
@@ -45,7 +47,7 @@ def run(
     KernelFault
         Also when the process ends without an answer.
     """
-    here = partial(recorder.run, deadline_s=deadline_s, capacity=capacity, blocks=blocks)
+    here = partial(recorder.run, deadline_s=deadline_s, capacity=capacity, blocks=blocks, earlier=earlier)
     if not confined.active():
         return here(library, launch, a, b)
     few = launch.problem.flops < 2 * _FEW_PRODUCTS

@@ -3,6 +3,7 @@
 import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -49,6 +50,7 @@ def read_debug_info(library: Path, source_name: str) -> CodePlaces:
         anchor, entry = (_address(elf, name) for name in ("gv_anchor", "gv_entry"))
         lines: list[tuple[int, tuple[int, int]]] = []
         shared: list[SharedArray] = []
+        variables: list[SharedArray] = []
         by_gcc = False
         for unit in dwarf.iter_CUs():
             mine = list(_lines(dwarf, unit, source_name))
@@ -56,13 +58,16 @@ def read_debug_info(library: Path, source_name: str) -> CodePlaces:
             gnu = bool(mine) and producer is not None and producer.value.startswith(b"GNU")
             headers = gnu or any(line == _HEADER for _, (line, _) in mine)
             lines += _called(dwarf, unit, source_name, mine) if headers else mine
-            shared += _shared(unit, anchor)
+            found = list(_variables(unit))
+            shared += [replace(one, offset=one.offset - anchor) for one, is_shared in found if is_shared]
+            variables += [one for one, is_shared in found if not is_shared]
             by_gcc |= gnu
         guards = [value - anchor for value in _guards(elf)] if by_gcc else []
     lines.sort(key=lambda row: row[0])
     unique = {array.offset: array for array in shared if array.name != "gv_anchor"}
     arrays = sorted(unique.values(), key=lambda a: a.name)
-    return CodePlaces([a for a, _ in lines], [p for _, p in lines], arrays, guards, entry)
+    variables.sort(key=lambda one: one.offset)
+    return CodePlaces([a for a, _ in lines], [p for _, p in lines], arrays, guards, entry, variables)
 
 
 def _address(elf: Any, name: str) -> int:
@@ -149,19 +154,27 @@ def _guards(elf: Any) -> Iterator[int]:
                     yield int(symbol["st_value"])
 
 
-def _shared(unit: Any, anchor: int) -> Iterator[SharedArray]:
+def _variables(unit: Any) -> Iterator[tuple[SharedArray, bool]]:
+    """Yield the arrays in shared memory and in other memory that can be written, and whether each one is shared."""
     parser = DWARFExprParser(unit.structs)
     for die in unit.iter_DIEs():
         location = die.attributes.get("DW_AT_location")
         if die.tag != "DW_TAG_variable" or location is None or not isinstance(location.value, list):
             continue
         operations = parser.parse_expr(location.value)
-        if not operations or operations[-1].op_name not in _TLS or not operations[0].args:
+        if not operations or not operations[0].args:
+            continue
+        is_shared = operations[-1].op_name in _TLS
+        if not is_shared and [one.op_name for one in operations] != ["DW_OP_addr"]:
             continue
         origin = _attribute_die(die, "DW_AT_specification") or _attribute_die(die, "DW_AT_abstract_origin") or die
-        name = (die.attributes.get("DW_AT_name") or origin.attributes["DW_AT_name"]).value.decode()
+        named = die.attributes.get("DW_AT_name") or origin.attributes.get("DW_AT_name")
+        if named is None:  # a text of the source
+            continue
+        name = named.value.decode()
         kind = _attribute_die(die, "DW_AT_type") or _attribute_die(origin, "DW_AT_type")
-        yield from _arrays(name, operations[0].args[0] - anchor, kind)
+        if is_shared or not _is_const(kind):
+            yield from ((one, is_shared) for one in _arrays(name, operations[0].args[0], kind))
 
 
 def _arrays(name: str, offset: int, kind: Any) -> Iterator[SharedArray]:
@@ -177,6 +190,12 @@ def _arrays(name: str, offset: int, kind: Any) -> Iterator[SharedArray]:
         return
     shape, dtype = _type(kind)
     yield SharedArray(name, offset, shape, dtype)
+
+
+def _is_const(die: Any) -> bool:
+    while die is not None and die.tag in ("DW_TAG_typedef", "DW_TAG_array_type", "DW_TAG_volatile_type"):
+        die = _attribute_die(die, "DW_AT_type")
+    return die is not None and die.tag == "DW_TAG_const_type"
 
 
 def _plain(die: Any) -> Any:

@@ -157,6 +157,22 @@ def _out_of_order(note: DiagnosticRecord, launch: Launch, barrier_name: Callable
     )
 
 
+def _crowded(note: DiagnosticRecord, culprit: str, other: str, other_line: int) -> str:
+    """Return a sentence about two threads that should not wait at one named barrier."""
+    values = {"thread": culprit, "other": other, "line": other_line, "count": note.offset}
+    if note.kind == NoteKind.COUNTS_DIFFER:
+        return tr(
+            "{thread} waits at a named barrier for {count} threads, while {other} waits at the same one in line {line} "
+            "for another number of threads",
+            **values,
+        )
+    return tr(
+        "{thread} waits at a named barrier for {count} threads, while more threads wait at the same one, such as "
+        "{other} in line {line}: a GPU may release any of them",
+        **values,
+    )
+
+
 def _sentence(note: DiagnosticRecord, launch: Launch, names: Sequence[str], job: RecorderRun, other_line: int) -> str:
     culprit, other = who(launch, note.block, note.thread), who(launch, note.block, note.other)
     if note.kind == NoteKind.BARRIER_LEFT:
@@ -181,6 +197,8 @@ def _sentence(note: DiagnosticRecord, launch: Launch, names: Sequence[str], job:
             other=other,
             line=other_line,
         )
+    if note.kind in (NoteKind.CROWDED, NoteKind.COUNTS_DIFFER):
+        return _crowded(note, culprit, other, other_line)
     array = job.array[note.array]
     element, extent = f"{names[note.array]}[{note.offset // array.itemsize}]", array.bytes // array.itemsize
     if note.write:

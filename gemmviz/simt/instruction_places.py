@@ -1,7 +1,7 @@
 """The source lines of a recorder's instructions and its shared arrays, as read from its debug information."""
 
 from bisect import bisect_right
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from gemmviz.simt.shared_array import SharedArray
 
@@ -11,7 +11,8 @@ class CodePlaces:
     """Lines and shared arrays of one shared library; addresses are relative to its load address.
 
     GCC adds a flag for each shared array that was constructed; ``guards`` has the offsets of these flags in bytes from
-    the anchor. ``entry`` is the address of the function that calls the kernel.
+    the anchor. ``entry`` is the address of the function that calls the kernel. ``variables`` are the variables of the
+    device that can be written, with their addresses as offsets.
     """
 
     addresses: list[int]
@@ -19,6 +20,7 @@ class CodePlaces:
     shared: list[SharedArray]
     guards: list[int]
     entry: int
+    variables: list[SharedArray] = field(default_factory=list)
 
     def place(self, address: int) -> tuple[int, int]:
         """Return (line, column) in the kernel's file of the instruction at `address`; (0, 0) for another file.

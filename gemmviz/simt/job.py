@@ -22,8 +22,9 @@ from gemmviz.simt.arguments import GUARD_BYTES, GuardedMatrix, make_arguments
 from gemmviz.simt.async_copies import Copies
 from gemmviz.simt.block_range import block_range
 from gemmviz.simt.code_places import code_places
+from gemmviz.simt.device_state import DeviceState, FlagState, flags_left
 from gemmviz.simt.faults import raise_fault
-from gemmviz.simt.layout import MAX_ACCESSES, MAX_ARRAYS, MORE_PER_ACCESS, RecorderRun, Status
+from gemmviz.simt.layout import MAX_ACCESSES, MAX_ARRAYS, MORE_PER_ACCESS, RecorderRun, ScratchKind, Status
 from gemmviz.simt.number_kinds import number_kind
 from gemmviz.simt.shared_array import BARRIER
 from gemmviz.simt.time_limits import clock_s
@@ -58,6 +59,8 @@ class Job:
         launch: Launch,
         blocks: tuple[int, int] | None,
         at_once: bool,
+        *,
+        scratch: bool = False,
     ) -> None:
         self.launch = launch = launch.one_entry
         first, end = block_range(launch, blocks)
@@ -68,6 +71,8 @@ class Job:
         self.barriers = [array for array in info.shared if array.dtype == BARRIER]
         data = [array for array in info.shared if array.dtype != BARRIER]
         self.info = replace(info, shared=[dynamic_shared.typed(array, launch) for array in data])
+        self._variables = info.variables
+        self.scratch = info.variables if scratch else []
         # The load address of the library: the address of a function minus its address in the file.
         self._base = (ctypes.cast(self._code.gv_entry, ctypes.c_void_p).value or 0) - info.entry
         self._code.gv_anchor_address.restype = ctypes.c_void_p
@@ -171,15 +176,22 @@ class Job:
             slot.bytes = int(np.prod(shared.shape)) * slot.itemsize
             slot.guard = _SHARED_GUARD
             slot.number, slot.floats = number_kind(shared.dtype)
-            slot.inside = 0
+            slot.inside = slot.scratch = 0
         for slot in self.run.array[3 : 3 + tiles]:
             slot.guard, slot.inside = 0, 1
         self.run.arrays = 3 + len(shared_arrays)
+        self.scratch = self.scratch[: MAX_ARRAYS - self.run.arrays - further]
+        for slot, one in zip(self.run.array[self.run.arrays : MAX_ARRAYS], self.scratch, strict=False):
+            slot.start, slot.itemsize, slot.shared = self._base + one.offset, np.dtype(one.dtype).itemsize, 0
+            slot.bytes = int(np.prod(one.shape)) * slot.itemsize
+            slot.number, slot.floats = number_kind(one.dtype)
+            slot.guard, slot.inside, slot.scratch = 0, 0, ScratchKind.DATA
+        self.run.arrays += len(self.scratch)
         if self._elsewhere is not None:
             slot, last = self.run.array[A], self.run.array[self.run.arrays]
             for field in ("bytes", "guard", "itemsize", "number", "floats"):
                 setattr(last, field, getattr(slot, field))
-            last.start, last.shared, last.inside = self._elsewhere.address, 0, 0
+            last.start, last.shared, last.inside, last.scratch = self._elsewhere.address, 0, 0, ScratchKind.NONE
             self.elsewhere = self.run.arrays
             self.run.arrays += 1
 
@@ -195,6 +207,23 @@ class Job:
         self.info = replace(self.info, shared=[*self.info.shared, *packed_panels.panels_of_run(self._code)])
         raise_fault(self.run, self.launch, self.info, self._base, self.barrier_name)
         return arrived, tma
+
+    def flags_left(self) -> list[FlagState]:
+        """Return the flags that the run has left with another value than before any run."""
+        return flags_left(self._code, self._variables, self._base, lambda pc: self.place(pc)[0])
+
+    def device_state(self, left: list[FlagState]) -> DeviceState:
+        """Return what the run, a later launch, has found of the one before, which left some flags."""
+        first = 3 + len(self.info.shared)
+        kinds = [slot.scratch for slot in self.run.array[first : first + len(self.scratch)]]
+        return DeviceState(self.scratch, [kind == ScratchKind.FLAGS for kind in kinds], left, self.flags_left())
+
+    def prepare_next(self) -> None:
+        """Prepare for a next launch, which finds the flags and the variables as this one has left them."""
+        run = self.run
+        run.count = run.more_count = run.sites = run.notes = run.together = run.status = 0
+        ctypes.memset(run.site_kind, 0, ctypes.sizeof(run.site_kind))
+        run.keep_flags = 1
 
     def place(self, pc: int) -> tuple[int, int]:
         """Return the line and the column of an instruction."""

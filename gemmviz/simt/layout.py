@@ -78,6 +78,8 @@ class NoteKind(IntEnum):
     OPERAND = 6
     EARLY = 7
     LATE = 8
+    CROWDED = 9
+    COUNTS_DIFFER = 10
 
 
 class NumberKind(IntEnum):
@@ -89,6 +91,14 @@ class NumberKind(IntEnum):
     INT = 3
     UNSIGNED = 4
     UNKNOWN = 5
+
+
+class ScratchKind(IntEnum):
+    """Whether a watched array is a variable of the device, and whether it is used as a flag."""
+
+    NONE = 0
+    DATA = 1
+    FLAGS = 2
 
 
 class SiteKind(IntEnum):
@@ -138,6 +148,7 @@ class WatchedArray(ct.Structure):
         ("shared", ct.c_uint32),
         ("number", ct.c_uint32),
         ("inside", ct.c_uint32),
+        ("scratch", ct.c_uint32),
         ("floats", ct.c_void_p),
     )
 
@@ -183,6 +194,7 @@ class RecorderRun(ct.Structure):
         ("count_only", ct.c_uint32),
         ("huge_pages", ct.c_uint32),
         ("at_once", ct.c_uint32),
+        ("keep_flags", ct.c_uint32),
         ("entry", ct.c_void_p),
         ("arguments", ct.c_void_p),
         *((name, ct.c_void_p) for name, _ in COLUMNS),
@@ -208,6 +220,16 @@ class RecorderRun(ct.Structure):
         ("fault_bytes", ct.c_uint32),
         ("fault_write", ct.c_uint32),
         ("instruction", ct.c_char * PTX_NAME),
+    )
+
+
+class ChangedFlag(ct.Structure):
+    """``gv_changed``."""
+
+    _fields_ = (
+        *((name, ct.c_uint64) for name in ("at", "value", "before", "writer_pc", "reader_pc")),
+        ("bytes", ct.c_uint32),
+        ("seen", ct.c_uint32),
     )
 
 
@@ -276,10 +298,11 @@ def described() -> dict[str, int]:
     lines |= {"GV_WARP": WARP, "GV_WARPGROUP": WARPGROUP}
     numbers: dict[str, type[IntEnum]]
     numbers = {"GV_": Status, "GV_NOTE_": NoteKind, "GV_SITE_": SiteKind, "GV_EVENT_": EventKind}
-    numbers |= {"GV_BOX_": BoxKind, "GV_NUMBER_": NumberKind}
+    numbers |= {"GV_BOX_": BoxKind, "GV_NUMBER_": NumberKind, "GV_SCRATCH_": ScratchKind}
     lines |= {prefix + name: member for prefix, kind in numbers.items() for name, member in kind.__members__.items()}
     structures: Mapping[str, type[ct.Structure]]
     structures = {"gv_array": WatchedArray, "gv_note": DiagnosticRecord, "gv_run": RecorderRun, "gv_panels": Panels}
+    structures |= {"gv_changed": ChangedFlag}
     for name, structure in structures.items():
         lines["sizeof " + name] = ct.sizeof(structure)
         for field in structure._fields_:

@@ -10,12 +10,14 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from gemmviz.catalogue.errors import KernelFault
 from gemmviz.catalogue.launch import Launch
 from gemmviz.catalogue.matrices import MATRICES, A, C
 from gemmviz.sandbox import confined, result_memory
 from gemmviz.simt import diagnostics
 from gemmviz.simt.async_copies import Copies
-from gemmviz.simt.faults import TooManyAccesses
+from gemmviz.simt.device_state import DeviceState, FlagState, in_later_launch
+from gemmviz.simt.faults import TooManyAccesses, TooManyBarriers
 from gemmviz.simt.job import Job, attempted
 from gemmviz.simt.layout import COLUMNS, MAX_ACCESSES, MORE_PER_ACCESS
 from gemmviz.simt.shared_array import SharedArray
@@ -57,6 +59,8 @@ class RawTrace:
         The run time of the kernel in seconds, with the recording of its accesses.
     elsewhere
         int64, the rows of `columns` that access A in the memory of another GPU.
+    state
+        If this is a later launch: what it found of the ones before.
     """
 
     columns: dict[str, npt.NDArray[Any]]
@@ -73,6 +77,7 @@ class RawTrace:
     workers: int
     seconds: float
     elsewhere: npt.NDArray[np.int64]
+    state: DeviceState | None = None
 
 
 @dataclass(frozen=True)
@@ -98,6 +103,7 @@ def run(
     capacity: int,
     blocks: tuple[int, int] | None = None,
     workers: int | None = None,
+    earlier: int = 0,
 ) -> RawTrace:
     """Run a recorder.
 
@@ -121,6 +127,9 @@ def run(
     workers
         The largest number of processes that share the blocks; by default the number of cores that this process may
         use. The recording does not depend on it.
+    earlier
+        The number of launches before the recorded one, which finds the variables of the device as they have left them.
+        After any, the trace also has the accesses to these variables.
 
     Raises
     ------
@@ -136,9 +145,9 @@ def run(
     columns: dict[str, npt.NDArray[Any]] = {}
     more: npt.NDArray[Any] = np.zeros(0, np.uint32)
 
-    def attempt(at_once: bool) -> tuple[Job, Copies, TmaReport, float]:
+    def attempt(at_once: bool) -> tuple[Job, Copies, TmaReport, float, list[FlagState]]:
         nonlocal more
-        job = Job(library, launch, blocks, at_once)
+        job = Job(library, launch, blocks, at_once, scratch=earlier > 0)
         job.fill(a, b)
         run = job.run
         job.limit(deadline_s)
@@ -154,15 +163,24 @@ def run(
         run.huge_pages = run.workers == 1 and result_memory.place(more) is None
         began = time.perf_counter()
         arrived, tma = job.start()
-        return job, arrived, tma, time.perf_counter() - began
+        left: list[FlagState] = []
+        for number in range(1, earlier + 1):
+            left = job.flags_left()
+            job.prepare_next()
+            job.fill(a, b)
+            try:
+                arrived, tma = job.start()
+            except (KernelFault, TooManyBarriers) as fault:
+                raise in_later_launch(fault, number, left) from None
+        return job, arrived, tma, time.perf_counter() - began, left
 
-    job, arrived, tma, seconds = attempted(attempt)
+    job, arrived, tma, seconds, left = attempted(attempt)
     run = job.run
     elsewhere = np.zeros(0, np.int64)
     if job.elsewhere >= 0:
         elsewhere = np.flatnonzero(columns["which"][: run.count] == job.elsewhere)
         columns["which"][elsewhere] = A
-    names = [*MATRICES, *(s.name for s in job.info.shared), "A"]
+    names = [*MATRICES, *(s.name for s in (*job.info.shared, *job.scratch)), "A"]
     return RawTrace(
         # These are views, as copies would double the memory. The pages after their end were never touched.
         {name: column[: run.count] for name, column in columns.items()},
@@ -179,6 +197,7 @@ def run(
         run.shared_by,
         seconds,
         elsewhere,
+        job.device_state(left) if earlier else None,
     )
 
 

@@ -137,7 +137,7 @@ static uint32_t array_at(uintptr_t at, uint32_t bytes, int write, uintptr_t pc)
         if (inside(&gv_known[i], at, bytes)) return i;
     for (uint32_t i = 0; i < r->arrays; i++) {
         const gv_array *a = &r->array[i];
-        if (at - (a->start - a->guard) >= a->bytes + 2 * a->guard) continue;
+        if (a->scratch || at - (a->start - a->guard) >= a->bytes + 2 * a->guard) continue;
         if (write && !a->shared) gv_needs_one_process(); // another block may read the value
         gv_notice(GV_NOTE_OUT_OF_BOUNDS, (int)i, (int64_t)at - (int64_t)a->start, pc, bytes, 0, write);
         return GV_NOWHERE;

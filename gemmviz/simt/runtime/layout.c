@@ -17,10 +17,12 @@ static const gv_layout_line lines[] = {
     // gv_note_kind
     NUMBER(GV_NOTE_OUT_OF_BOUNDS), NUMBER(GV_NOTE_BARRIER_LEFT), NUMBER(GV_NOTE_BARRIERS_DIFFER),
     NUMBER(GV_NOTE_STUCK_AT_MBARRIER), NUMBER(GV_NOTE_STUCK_AT_BARRIER), NUMBER(GV_NOTE_OPERAND), NUMBER(GV_NOTE_EARLY),
-    NUMBER(GV_NOTE_LATE),
+    NUMBER(GV_NOTE_LATE), NUMBER(GV_NOTE_CROWDED), NUMBER(GV_NOTE_COUNTS_DIFFER),
     // gv_number_kind
     NUMBER(GV_NUMBER_FLOAT), NUMBER(GV_NUMBER_DOUBLE), NUMBER(GV_NUMBER_SMALL), NUMBER(GV_NUMBER_INT),
     NUMBER(GV_NUMBER_UNSIGNED), NUMBER(GV_NUMBER_UNKNOWN),
+    // gv_scratch_kind
+    NUMBER(GV_SCRATCH_NONE), NUMBER(GV_SCRATCH_DATA), NUMBER(GV_SCRATCH_FLAGS),
     // gv_site_kind
     NUMBER(GV_SITE_PLAIN), NUMBER(GV_SITE_ATOMIC), NUMBER(GV_SITE_PRODUCT), NUMBER(GV_SITE_REMOTE),
     // gv_status
@@ -40,7 +42,7 @@ static const gv_layout_line lines[] = {
 
     SIZE(gv_array), FIELD(gv_array, start), FIELD(gv_array, bytes), FIELD(gv_array, guard), FIELD(gv_array, itemsize),
     FIELD(gv_array, shared), FIELD(gv_array, number), FIELD(gv_array, inside),
-    FIELD(gv_array, floats),
+    FIELD(gv_array, scratch), FIELD(gv_array, floats),
 
     SIZE(gv_note), FIELD(gv_note, kind), FIELD(gv_note, array), FIELD(gv_note, offset), FIELD(gv_note, pc),
     FIELD(gv_note, other_pc), FIELD(gv_note, block), FIELD(gv_note, thread), FIELD(gv_note, other),
@@ -51,7 +53,8 @@ static const gv_layout_line lines[] = {
     FIELD(gv_run, capacity), FIELD(gv_run, more_capacity), FIELD(gv_run, stack_bytes), FIELD(gv_run, deadline_s),
     FIELD(gv_run, clock_s),
     FIELD(gv_run, first_block), FIELD(gv_run, end_block), FIELD(gv_run, cluster), FIELD(gv_run, workers),
-    FIELD(gv_run, count_only), FIELD(gv_run, huge_pages), FIELD(gv_run, at_once), FIELD(gv_run, entry),
+    FIELD(gv_run, count_only), FIELD(gv_run, huge_pages), FIELD(gv_run, at_once),
+    FIELD(gv_run, keep_flags), FIELD(gv_run, entry),
     FIELD(gv_run, arguments), COLUMN(site), COLUMN(which),
     COLUMN(write), COLUMN(bytes), COLUMN(element), COLUMN(value), COLUMN(block_of), COLUMN(thread_of), COLUMN(phase_of),
     COLUMN(turn_of), COLUMN(more), FIELD(gv_run, count), FIELD(gv_run, more_count),
@@ -77,6 +80,9 @@ static const gv_layout_line lines[] = {
     FIELD(gv_box, end_piece), FIELD(gv_box, order), FIELD(gv_box, thread), FIELD(gv_box, issued),
     FIELD(gv_box, arrived), FIELD(gv_box, matrix), FIELD(gv_box, store), FIELD(gv_box, swizzle),
     FIELD(gv_box, padding),
+
+    SIZE(gv_changed), FIELD(gv_changed, at), FIELD(gv_changed, value), FIELD(gv_changed, before),
+    FIELD(gv_changed, writer_pc), FIELD(gv_changed, reader_pc), FIELD(gv_changed, bytes), FIELD(gv_changed, seen),
 
     SIZE(gv_panels), FIELD(gv_panels, name), FIELD(gv_panels, shape), FIELD(gv_panels, array),
 

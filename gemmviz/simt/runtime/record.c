@@ -34,7 +34,7 @@ static void run_blocks(void *what)
 
 int gv_record(gv_run *run)
 {
-    gv_flags_begin();
+    gv_flags_begin(run->keep_flags);
     gv_now = (gv_running){.run = run};
     gv_access_begin();
 #ifndef __clang__

@@ -17,9 +17,14 @@ typedef struct {
     uint32_t itemsize;
     uint32_t shared;
     uint32_t number; // gv_number_kind: how the bits of an element become a float
-    uint32_t inside; // a part of a later array, with its own elements
+    uint32_t inside;  // a part of a later array, with its own elements
+    uint32_t scratch; // gv_scratch_kind
     const uint32_t *floats; // GV_NUMBER_SMALL: for all bits of an element, the bits of the float
 } gv_array;
+
+// Variables of the device are recorded only for the checker. One that is also a flag is no scratch memory: its accesses
+// are events. The recorder changes `scratch` at the first of them, and no longer records accesses.
+enum gv_scratch_kind { GV_SCRATCH_NONE = 0, GV_SCRATCH_DATA = 1, GV_SCRATCH_FLAGS = 2 };
 
 // Values are kept as floats. Elements of 1 and 2 bytes are looked up in a table; an unknown type becomes NaN.
 enum gv_number_kind {
@@ -41,6 +46,8 @@ enum gv_note_kind {
     GV_NOTE_OPERAND = 6,           // a box is copied to memory that a wgmma still reads (offset: in the array)
     GV_NOTE_EARLY = 7,             // `barrier` of block `other` is used, and may still be uninitialised
     GV_NOTE_LATE = 8,              // `barrier` of block `other` is used, and the block may have left already
+    GV_NOTE_CROWDED = 9,           // more threads than a named barrier counts (offset: the count) wait there
+    GV_NOTE_COUNTS_DIFFER = 10,    // threads wait at a named barrier with different counts (offset: the first one's)
 };
 
 // A defect that the recorder found, once per kind and site; `times` is the number of occurrences.
@@ -102,6 +109,7 @@ typedef struct {
     uint32_t count_only;             // count the accesses and keep none
     uint32_t huge_pages;             // whether the columns may have pages of 2 MiB; the recorder may change it
     uint32_t at_once;                // postpone no instruction: see postponed.h
+    uint32_t keep_flags;             // begin with the flags as the run before has left them
     void (*entry)(void **arguments);
     void **arguments;
     // out: one column per field of an access, `capacity` rows each
@@ -190,6 +198,14 @@ typedef struct {
     uint16_t thread, issued, arrived, matrix, store, swizzle, padding[2];
 } gv_box;
 
+// A flag between blocks that had another value than at load time: `value` after the run and `before` any run, of
+// `bytes` bytes; its last write; and the last read in which it had the value that the run before has left there,
+// although another block had written that value again (0: none). `seen`: a block has read it after another wrote it.
+typedef struct {
+    uint64_t at, value, before, writer_pc, reader_pc;
+    uint32_t bytes, seen;
+} gv_changed;
+
 // An array of packed panels that a C kernel allocated, in the order of the watched arrays; `array` is its number there.
 typedef struct {
     char name[GV_PANEL_NAME];
@@ -226,4 +242,6 @@ GV_PYTHON int gv_boxes_begin(uint64_t capacity);
 GV_PYTHON uint64_t gv_boxes(const gv_box **log);
 GV_PYTHON void gv_boxes_end(void);
 
+// Fills in at most `most` flags that had another value after or during the last run; returns the number of all.
+GV_PYTHON uint32_t gv_flags_changed(gv_changed *all, uint32_t most);
 GV_PYTHON uint32_t gv_panels_made(const gv_panels **all); // of the last run

@@ -102,13 +102,25 @@ static void release_barrier(gv_fibre *of)
         if (of[t].state == GV_AT_BARRIER) of[t].state = GV_READY;
 }
 
+// Reports a thread at a named barrier that another one should not wait at: the barrier ends when any threads of its
+// count have arrived, so that a GPU may release the wrong ones.
+static void notice_crowd(const gv_fibre *of, uint32_t thread, uint32_t other, int kind)
+{
+    gv_now.thread = thread;
+    gv_notice(kind, -1, of[thread].threads, of[thread].barrier_pc, other, of[other].barrier_pc, 0);
+}
+
 static void release_meetings(gv_fibre *of, uint32_t *arrivals)
 {
     for (uint32_t t = 0; t < gv_cluster.threads; t++) {
         if (of[t].state != GV_AT_NAMED_BARRIER) continue;
         uint32_t number = of[t].named, wanted = of[t].threads, there = 0;
-        for (uint32_t u = t; u < gv_cluster.threads; u++)
-            there += of[u].state == GV_AT_NAMED_BARRIER && of[u].named == number;
+        for (uint32_t u = t; u < gv_cluster.threads; u++) {
+            if (of[u].state != GV_AT_NAMED_BARRIER || of[u].named != number) continue;
+            there++;
+            if (of[u].threads != wanted) notice_crowd(of, t, u, GV_NOTE_COUNTS_DIFFER);
+            else if (there == wanted + 1) notice_crowd(of, t, u, GV_NOTE_CROWDED);
+        }
         if (there + arrivals[number] < wanted) continue;
         // Further arrivals count for the next use of the barrier.
         arrivals[number] -= wanted > there ? wanted - there : 0;

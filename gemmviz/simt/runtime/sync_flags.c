@@ -3,8 +3,10 @@
 // and the fences around them. Python derives the happens-before order of accesses from them
 // (trace/hazards/flag_synchronisation.py).
 #include "sync_flags.h"
+#include "access.h"
 #include "events.h"
 #include "stop.h"
+#include "watched.h"
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -17,8 +19,12 @@ typedef struct {
     uint32_t reported_block, reported_thread, reported; // the thread that was reported as its reader
     uint32_t reader_block, reader_thread;               // the thread that reads it repeatedly and does nothing else
     uint64_t reader_count, in_vain;
-    uint64_t before; // its value at the start of the run, if it was set: the number of its bytes
+    uint64_t before; // its value at load time, if it was set: the number of its bytes
     uint32_t bytes;
+    uint32_t left;  // whether the run before has left another value in it: `start`
+    uint64_t start;
+    uintptr_t writer_pc, reader_pc; // see gv_changed
+    uint32_t moved;                 // whether it had another value than at load time before a write
 } flag;
 
 static flag flags[MOST]; // open-addressed, by address
@@ -31,18 +37,42 @@ static int there(uintptr_t at, uint32_t bytes)
     return !msync((void *)(at & ~(page - 1)), page, MS_ASYNC) && at % page + bytes <= page;
 }
 
-// Every run begins with the flags as they were loaded: a run that ended early, or ran a part of the grid, may leave
-// some flags set.
-void gv_flags_begin(void)
+// Memory that is read-only has not changed.
+static int has_changed(const flag *f)
 {
+    return f->bytes && there(f->at, f->bytes) && memcmp((void *)f->at, &f->before, f->bytes);
+}
+
+// A run begins with the flags as they were loaded: a run that ended early, or ran a part of the grid, may leave some
+// flags set.
+void gv_flags_begin(int keep)
+{
+    signals = 0;
     for (uint32_t i = 0; used && i < MOST; i++) {
-        void *at = (void *)flags[i].at;
-        // Memory that is read-only has not changed, and is not written here.
-        if (flags[i].bytes && there(flags[i].at, flags[i].bytes) && memcmp(at, &flags[i].before, flags[i].bytes))
-            memcpy(at, &flags[i].before, flags[i].bytes);
+        flag *f = &flags[i];
+        int left = has_changed(f);
+        if (left && !keep) memcpy((void *)f->at, &f->before, f->bytes);
+        if (!keep) continue;
+        flag next = {.at = f->at, .before = f->before, .bytes = f->bytes, .left = (uint32_t)left};
+        if (left) memcpy(&next.start, (void *)f->at, f->bytes);
+        *f = next;
     }
+    if (keep) return;
     if (used) memset(flags, 0, sizeof flags);
-    used = signals = 0;
+    used = 0;
+}
+
+uint32_t gv_flags_changed(gv_changed *all, uint32_t most)
+{
+    uint32_t found = 0;
+    for (uint32_t i = 0; used && i < MOST; i++) {
+        const flag *f = &flags[i];
+        if (!(f->moved || has_changed(f)) || found++ >= most) continue;
+        gv_changed *c = &all[found - 1];
+        *c = (gv_changed){f->at, 0, f->before, f->writer_pc, f->reader_pc, f->bytes, f->reported > 0};
+        memcpy(&c->value, (void *)f->at, f->bytes);
+    }
+    return found;
 }
 
 static flag *flag_at(uintptr_t at, uint32_t bytes)
@@ -58,13 +88,22 @@ static flag *flag_at(uintptr_t at, uint32_t bytes)
 
 static int hidden(uintptr_t at)
 {
-    const gv_run *r = gv_now.run;
+    gv_run *r = gv_now.run;
     for (uint32_t i = 0; i < r->arrays; i++) {
-        const gv_array *a = &r->array[i];
-        if (at - (a->start - a->guard) < a->bytes + 2 * a->guard) return 0;
+        gv_array *a = &r->array[i];
+        if (at - (a->start - a->guard) >= a->bytes + 2 * a->guard) continue;
+        if (!a->scratch) return 0;
+        if (a->scratch == GV_SCRATCH_FLAGS) continue;
+        a->scratch = GV_SCRATCH_FLAGS;
+        gv_watch(i); // no more
+        gv_access_forget();
     }
     return !gv_on_stack(at);
 }
+
+// In a second launch: whether a flag has a value that the first one has left. Who reads it cannot know whether another
+// block has written that value again.
+static int tells_nothing(const flag *f) { return f->left && !memcmp((void *)f->at, &f->start, f->bytes); }
 
 // A thread that only reads a flag keeps this process busy: no other thread can then set the flag.
 static void read_in_vain(flag *f, uintptr_t pc)
@@ -85,6 +124,10 @@ void gv_flag_read(uintptr_t at, uintptr_t pc)
     if (!f) return;
     read_in_vain(f, pc);
     if (!f->number || f->block == gv_now.block) return;
+    if (tells_nothing(f)) {
+        f->reader_pc = pc;
+        return;
+    }
     if (f->reported == f->number && f->reported_block == gv_now.block && f->reported_thread == gv_now.thread) return;
     f->reported = f->number;
     f->reported_block = gv_now.block;
@@ -100,8 +143,10 @@ void gv_flag_written(uintptr_t at, uint32_t bytes, uintptr_t pc)
         f->bytes = bytes;
         memcpy(&f->before, (void *)at, bytes);
     }
+    f->moved |= (uint32_t)has_changed(f);
     f->number = ++signals;
     f->block = gv_now.block;
+    f->writer_pc = pc;
     f->in_vain = 0;
     gv_tell(GV_EVENT_FLAG_SET, f->number, pc);
 }

@@ -9,5 +9,6 @@ void gv_watch(uint32_t i)
 {
     const gv_array *a = &gv_now.run->array[i];
     uint32_t size = a->itemsize, shift = size & (size - 1) ? GV_NO_SHIFT : (uint32_t)__builtin_ctz(size);
-    gv_known[i] = (gv_watched){a->start, a->bytes, size, shift, (uint8_t)a->number, 0, a->floats};
+    uint64_t bytes = a->scratch == GV_SCRATCH_FLAGS ? 0 : a->bytes;
+    gv_known[i] = (gv_watched){a->start, bytes, size, shift, (uint8_t)a->number, 0, a->floats};
 }

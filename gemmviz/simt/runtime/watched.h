@@ -13,6 +13,6 @@ typedef struct {
 } gv_watched;
 extern gv_watched gv_known[GV_MAX_ARRAYS] __attribute__((visibility("hidden")));
 
-// Removes all arrays; adds array number i of the run.
+// Removes all arrays; adds array number i of the run, or removes it if it is used as a flag.
 void gv_watch_none(void);
 void gv_watch(uint32_t i);

@@ -40,6 +40,7 @@ def access_index(recording: Recording) -> AccessIndex:
     written = np.zeros(len(recording.arrays), bool)
     written[distinct(log.array[log.write])] = True
     written |= [a.space == "shared" or i == C for i, a in enumerate(recording.arrays)]
+    written &= [a.space != "flags" for a in recording.arrays]
     written[A] |= recording.sharing is not None and recording.sharing.crossing == "inside"
     picked = np.flatnonzero(written[log.array])
     # Rows are sorted by block, phase and thread; if lanes waited for each other, by the turn before the lane.

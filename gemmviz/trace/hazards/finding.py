@@ -14,6 +14,7 @@ Kind = Literal[
     "wrong result",
     "alignment of shared memory",
     "too many threads",
+    "state left behind",
     "crash",
     "does not compile",
     "front matter",

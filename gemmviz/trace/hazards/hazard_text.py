@@ -27,6 +27,8 @@ def element_name(recording: Recording, row: int) -> str:
     element = int(log.element[row])
     if array.space == "global":
         return "{}[{}, {}]".format(array.name, *cell(array, element))
+    if array.shape == (1,) and array.space != "shared":
+        return array.name
     index: tuple[Any, ...] = np.unravel_index(element, array.shape)
     return array.name + "".join(f"[{i}]" for i in index)
 

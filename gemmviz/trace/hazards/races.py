@@ -32,7 +32,7 @@ def races(recording: Recording, t: AccessIndex) -> Iterator[Finding]:
     block (or warp, or thread), its first and its last access are of different blocks (or warps, or threads), so that
     one of both races with the write.
     """
-    is_global = np.array([a.space == "global" for a in recording.arrays])
+    is_global = np.array([a.space in ("global", "device") for a in recording.arrays])
     in_global = is_global[recording.accesses.array[t.row]]
     waits = Waits(recording)
     pairs: list[tuple[Ints, Ints]] = []

@@ -28,7 +28,8 @@ class Array:
     name
         ``"A"``, ``"B"``, ``"C"``, or the name of a shared array in the source.
     space
-        ``"global"`` or ``"shared"``.
+        ``"global"`` or ``"shared"``. Only a later launch has others: ``"device"``, a variable of the device, and
+        ``"flags"``, one by which blocks wait for each other.
     shape
         (rows, columns) of a matrix; the dimensions of a shared array.
     dtype

@@ -5,6 +5,7 @@ import os
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -86,7 +87,7 @@ def record(
     if launch.part is not None and blocks is not None:
         text = tr("{kernel} is recorded with all blocks of all GPUs", kernel=launch.kernel.name)
         raise ConstraintError(f"{text}: {recording_cost.fitting(launch, capacity or room(), as_written)}")
-    part = _Part(launch, blocks and whole_clusters(launch, blocks), as_written, capacity or room())
+    part = Part(launch, blocks and whole_clusters(launch, blocks), as_written, capacity or room())
     _refuse_large_matrices(part, progress)
     progress(tr("Compiling {kernel} for recording", kernel=launch.label), BUILD_TIMEOUT_S + _AROUND_S)
     library = build(launch.part or launch, as_written=as_written)
@@ -97,8 +98,8 @@ def record(
     a, b = random_inputs(launch.problem, launch.kernel.dtype, _SEED) if random else inputs_for(launch)
     try:
         if launch.part is None:
-            raw = _run(part, library, a, b, deadline_s)
-            recording = _recording(part, raw, a.astype(np.float64), b.astype(np.float64))
+            raw = run_part(part, library, a, b, deadline_s)
+            recording = recording_of(part, raw, a.astype(np.float64), b.astype(np.float64))
         else:
             recording = _of_all_gpus(part, launch.part, library, a, b, deadline_s)
     except faults.TooManyAccesses as error:
@@ -108,20 +109,24 @@ def record(
 
 
 @dataclass(frozen=True)
-class _Part:
-    """The recorded part of a launch: `blocks` as for `record`, in whole clusters, and the limit of accesses."""
+class Part:
+    """The recorded part of a launch: `blocks` as for `record`, in whole clusters, and the limit of accesses.
+
+    After earlier launches, the accesses to variables of the device are recorded, too.
+    """
 
     launch: Launch
     blocks: tuple[int, int] | None
     as_written: bool
     capacity: int
+    earlier: int = 0
 
     def fitting(self) -> str:
         """Return a sentence about the part of the launch that would fit."""
         return recording_cost.fitting(self.launch, self.capacity, self.as_written)
 
 
-def _refuse_large_matrices(part: _Part, progress: Callable[[str, float], None]) -> None:
+def _refuse_large_matrices(part: Part, progress: Callable[[str, float], None]) -> None:
     """Raise a ConstraintError if the matrices alone have more elements than the number of accesses that can be kept."""
     launch, problem = part.launch, part.launch.problem
     least = sum(math.prod(problem.shape(matrix)) for matrix in MATRICES)
@@ -140,7 +145,7 @@ def _refuse_large_matrices(part: _Part, progress: Callable[[str, float], None]) 
     )
 
 
-def _recording_text(part: _Part, cost: recording_cost.RecordingCost | None) -> str:
+def _recording_text(part: Part, cost: recording_cost.RecordingCost | None) -> str:
     values = {"kernel": part.launch.label, "size": part.launch.problem}
     if part.blocks is None:
         what = tr("Recording {kernel} at {size}", **values)
@@ -150,7 +155,7 @@ def _recording_text(part: _Part, cost: recording_cost.RecordingCost | None) -> s
     return f"{what}: {cost}" if cost else what
 
 
-def _refuse_many_accesses(part: _Part, cost: recording_cost.RecordingCost | None) -> None:
+def _refuse_many_accesses(part: Part, cost: recording_cost.RecordingCost | None) -> None:
     """Raise a ConstraintError if it is known that the accesses will not fit."""
     if not cost or not cost.exact or cost.accesses <= part.capacity:
         return
@@ -166,13 +171,15 @@ def _refuse_many_accesses(part: _Part, cost: recording_cost.RecordingCost | None
     )
 
 
-def _run(part: _Part, library: Path, a: Matrix, b: Matrix, deadline_s: float) -> recorder.RawTrace:
+def run_part(part: Part, library: Path, a: Matrix, b: Matrix, deadline_s: float) -> recorder.RawTrace:
+    """Run a recorder with A and B."""
     inputs = stored(part.launch.kernel, "A", a), stored(part.launch.kernel, "B", b)
-    return apart.run(library, part.launch, *inputs, deadline_s=deadline_s, capacity=part.capacity, blocks=part.blocks)
+    run = partial(apart.run, deadline_s=deadline_s, capacity=part.capacity, blocks=part.blocks, earlier=part.earlier)
+    return run(library, part.launch, *inputs)
 
 
-def _recording(
-    part: _Part, raw: recorder.RawTrace, a: npt.NDArray[np.float64], b: npt.NDArray[np.float64]
+def recording_of(
+    part: Part, raw: recorder.RawTrace, a: npt.NDArray[np.float64], b: npt.NDArray[np.float64]
 ) -> Recording:
     """Return the recording of a run, with its C checked."""
     launch, kernel, problem = part.launch, part.launch.kernel, part.launch.problem
@@ -219,7 +226,7 @@ def _recording(
     return replace(recording, wrong=int(np.count_nonzero(wrong & _finished(recording))))
 
 
-def _of_all_gpus(whole: _Part, launch: Launch, library: Path, a: Matrix, b: Matrix, deadline_s: float) -> Recording:
+def _of_all_gpus(whole: Part, launch: Launch, library: Path, a: Matrix, b: Matrix, deadline_s: float) -> Recording:
     """Return the recording of the launches of all GPUs, each with the memory of its own GPU.
 
     Parameters
@@ -240,8 +247,8 @@ def _of_all_gpus(whole: _Part, launch: Launch, library: Path, a: Matrix, b: Matr
         kept = sum(len(one.accesses) for one in recordings)
         own = replace(launch, gpu=(panel.device, whole.launch.devices))
         part = replace(whole, launch=own, capacity=max(1, whole.capacity - kept))
-        raw = _run(part, library, mine, its, deadline_s)
-        recordings.append(_recording(part, raw, mine.astype(np.float64), its.astype(np.float64)))
+        raw = run_part(part, library, mine, its, deadline_s)
+        recordings.append(recording_of(part, raw, mine.astype(np.float64), its.astype(np.float64)))
     joined = join(whole.launch, recordings, a.astype(np.float64), b.astype(np.float64))
     return replace(joined, wrong=int(np.count_nonzero(joined.c != result_for(whole.launch, joined.a @ joined.b))))
 
@@ -255,15 +262,17 @@ def _label(launch: Launch) -> str:
 
 
 def _arrays(launch: Launch, raw: recorder.RawTrace) -> list[Array]:
-    """Return the matrices, and the shared arrays of a run."""
+    """Return the matrices, the shared arrays of a run, and of a later launch the variables of the device."""
     kernel = launch.kernel
     matrices = [
         Array(name, "global", launch.problem.shape(name), dtype, name in kernel.column_major)
         for name, dtype in (("A", kernel.dtype), ("B", kernel.dtype), ("C", kernel.dtype_out))
     ]
     swizzled = swizzles(raw.tma, raw.shared)
+    kinds = zip(raw.state.variables, raw.state.are_flags, strict=True) if raw.state else ()
+    variables = [Array(one.name, "flags" if flags else "device", one.shape, one.dtype) for one, flags in kinds]
     shared = [Array(s.name, "shared", s.shape, s.dtype, swizzle=of) for s, of in zip(raw.shared, swizzled, strict=True)]
-    return matrices + shared
+    return matrices + shared + variables
 
 
 def _finished(recording: Recording) -> npt.NDArray[np.bool_]:

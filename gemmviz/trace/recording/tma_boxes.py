@@ -350,14 +350,16 @@ def without_empty(raw: TmaReport, which: npt.NDArray[Any], shared: Sequence[Shar
     raw
         From the recorder.
     which
-        The array of each access, numbered from 3 in shared memory; it is renumbered in place.
+        The array of each access, numbered from 3 in shared memory; it is renumbered in place. Larger numbers are those
+        of variables of the device.
     shared
         All arrays.
     """
     if not len(raw.boxes):
         return list(shared)
-    used = np.bincount(which, minlength=3 + len(shared))[3:] > 0
+    used = np.bincount(which, minlength=3 + len(shared))[3 : 3 + len(shared)] > 0
     kept = [array for array, accessed in zip(shared, used, strict=True) if accessed or len(array.shape) > 1]
     number = np.cumsum([accessed or len(array.shape) > 1 for array, accessed in zip(shared, used, strict=True)]) + 2
-    which[:] = np.concatenate([[0, 1, 2], number]).astype(which.dtype)[which]
+    further = 3 + len(kept) + np.arange(max(0, int(which.max(initial=0)) - 2 - len(shared)))
+    which[:] = np.concatenate([[0, 1, 2], number, further]).astype(which.dtype)[which]
     return kept

@@ -190,7 +190,7 @@ def test_a_lane_that_does_not_come_is_named_as_before(at_once: Callable[..., Raw
 def test_a_warp_that_goes_different_ways_is_run_again(monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[bool] = []
     job_of = recorder.Job
-    monkeypatch.setattr(recorder, "Job", lambda *rest: asked.append(rest[-1]) or job_of(*rest))
+    monkeypatch.setattr(recorder, "Job", lambda *rest, **kinds: asked.append(rest[-1]) or job_of(*rest, **kinds))
     run(probe(BODIES["its sums are read"]))
     assert asked == [False]
     run(probe(BODIES["a lane changes what it read"]))
