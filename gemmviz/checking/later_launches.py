@@ -34,11 +34,15 @@ from gemmviz.trace.recording.recording import Recording
 _ATTRIBUTE = re.compile(r"\b(?:__align__|alignas|__attribute__)\s*\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\)")
 # Up to a value, an index or the end: a bracket would be that of a function.
 _VARIABLE = re.compile(r"\b__(?:device|managed)__\b(?P<type>[^;{}()=\[\]]*)[;={\[]")
+# Host code that sets variables of the device, perhaps before each launch: what it writes is not known here.
+_SET_BY_HOST = re.compile(r"\b(?:cudaMemcpyToSymbol(?:Async)?|cudaGetSymbolAddress|cuModuleGetGlobal)\b")
 _CONSTANT = re.compile(r"\b(?:const|constexpr|__constant__|__shared__)\b")
 
 
 def later_launch_findings(job: Launch, again: Callable[[Launch, int], LaterLaunch]) -> list[Finding]:
-    """Return the defects that a second launch shows, or a third; none for a kernel without variables of the device.
+    """Return the defects that a second launch shows, or a third.
+
+    There are none for a kernel without variables of the device, or with variables that its file's host code sets.
 
     Parameters
     ----------
@@ -52,7 +56,7 @@ def later_launch_findings(job: Launch, again: Callable[[Launch, int], LaterLaunc
     KernelFault
         From `again`.
     """
-    if not _has_variables(job):
+    if not _has_variables(job) or _SET_BY_HOST.search(plain_code(job.kernel.text)):
         return []
     for earlier in (1, 2):
         try:

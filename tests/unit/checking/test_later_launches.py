@@ -153,6 +153,18 @@ def test_a_flag_that_is_forgotten_while_its_neighbours_are_set_back() -> None:
     assert found(text.replace(RESET, "if (t == 0) ready[0] = ready[1] = 0;")) == []
 
 
+def test_a_flag_that_host_code_sets_back_is_no_finding() -> None:
+    host = """
+void run(const float *A, const float *B, float *C, int K)
+{
+    int zero[2] = {};
+    cudaMemcpyToSymbol(ready, zero, sizeof zero);
+    gemm<<<2, 64>>>(A, B, C, 8, 8, K);
+}
+"""
+    assert found(SPLIT.replace(RESET, "") + host) == []
+
+
 def test_a_counter_that_goes_on_is_no_finding() -> None:
     # Each launch adds to the counter, and the blocks wait until it is even again.
     text = SPLIT.replace("volatile int ready[2]", "unsigned ready").replace(RESET, "if (t == 0) atomicAdd(&ready, 1u);")
