@@ -5,7 +5,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TypeVar
 
-from PySide6.QtCore import QObject, Signal
+from PySide6.QtCore import QMimeData, QObject, Signal
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QDialog, QFileDialog, QMessageBox, QWidget
 
@@ -74,7 +74,8 @@ class KernelFiles(QObject):
 
     def paste(self) -> None:
         """Open the kernel whose text, or whose file, is on the clipboard."""
-        copied = QGuiApplication.clipboard().mimeData()
+        # None where the program that copied has ended.
+        copied = QGuiApplication.clipboard().mimeData() or QMimeData()
         files = [url.toLocalFile() for url in copied.urls() if url.isLocalFile()]
         try:
             self.open(Path(files[0]) if len(files) == 1 else pasted.keep(copied.text()))

@@ -86,14 +86,18 @@ def test_pieces_for_one_worker_only_go_to_those_that_were_started_again(tmp_path
         stopped, other = workers(process.pid)
         os.kill(stopped, signal.SIGSTOP)  # it does not answer, so the pieces are for the other one only
         running = start(address, tmp_path / "r.json")
+        text = ""
+        while "is not used: it does not answer" not in text:  # until then it asks both, for which they have processes
+            said = running.stderr.readline()
+            assert said, text
+            text += said
         end = time.monotonic() + 240
         while not descendants(other) and time.monotonic() < end:
             time.sleep(0.1)
         for pid in (stopped, other):
             os.kill(pid, signal.SIGKILL)
-        text = running.communicate(timeout=300)[1]
+        text += running.communicate(timeout=300)[1]
         assert running.returncode == 0, text
-    assert "is not used: it does not answer" in text
     assert all(row["status"] == "ok" for row in rows(tmp_path / "r.json"))
 
 
