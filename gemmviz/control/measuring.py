@@ -28,7 +28,6 @@ from gemmviz.engine.messages import (
 )
 from gemmviz.language import tr
 from gemmviz.session import Answer, Message, Session
-from gemmviz.session.measurable import why_not
 
 _NOT_RUN = ("skipped", "unsupported")
 
@@ -70,9 +69,6 @@ class Measuring:
         session, choice = self.session, self.session.choice
         choice.settle()
         if not (chosen_text.is_kernel(session) and chosen_text.may_run(session)):
-            return
-        if why := why_not(session):
-            session.messages.tell(Message(why, "warning", lasting=True))
             return
         try:
             launch(choice.kernel, choice.bench_problem, choice.bench_params)

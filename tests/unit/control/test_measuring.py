@@ -88,16 +88,6 @@ def test_a_launch_that_is_impossible_has_a_message_and_is_not_sent(session, engi
     assert not engines.bench.requests and session.messages.current.kind == "warning"
 
 
-def test_a_gpu_s_kernel_is_not_sent_to_a_machine_without_one(session, engines, measuring):
-    session.choice.choose_kernel(find("gputiled", session.choice.kernels))
-    measuring.measure_this()  # not known yet: the engine answers
-    assert len(engines.bench.requests) == 1
-    session.results.set_device("Some CPU", None, 2)
-    measuring.measure_this()
-    assert len(engines.bench.requests) == 1
-    assert "This machine has no GPU" in session.messages.current.text
-
-
 def test_all_rungs_are_measured_without_the_one_that_may_not_run(session, engines, measuring, tmp_path):
     strange = replace(session.choice.kernel, name="strange", path=tmp_path / "strange.c", text="// not allowed")
     session.choice.add_kernel(strange)
