@@ -19,6 +19,8 @@ _UNEVEN = tuple(Problem(*s) for s in ((37, 45, 41), (48, 32, 64), (64, 32, 96), 
 # Each offered value needs its own compilation; with these limits a check ends within seconds.
 _MOST_VALUES = 8
 _MOST_PRODUCTS_OF_EQUAL_SIZES = 2**23
+# Three tiles of 64 and a rest, or two of 128.
+_DEEP = 200
 
 
 class CheckEntry(TypedDict):
@@ -101,7 +103,10 @@ def plan(kernel: Kernel, sizes: Iterable[Problem], params: dict[str, int]) -> Ch
 
 
 def _tiles_along_k(kernel: Kernel, base: dict[str, int], size: Problem) -> list[Problem]:
-    """Return sizes with one tile and with three along K, if the kernel's conditions give the length of a tile.
+    """Return sizes with one tile and with three along K.
+
+    The kernel's conditions give the length of a tile, or a part of it: a tile of 64 may take K in multiples of 16, or
+    any K. So a kernel with shared memory is tried at a larger K, too.
 
     A pipeline has separate code for the first and the last tile. With one tile both are the same; with three there is
     one tile in the middle, which is neither. Where equal sizes are required, C grows with K: large ones are left out.
@@ -109,6 +114,8 @@ def _tiles_along_k(kernel: Kernel, base: dict[str, int], size: Problem) -> list[
     one = nearest_size(kernel, Problem(size.m, size.n, 1), base)
     three = nearest_size(kernel, Problem(size.m, size.n, 3 * one.k), base) if one else None
     sizes = [found for found in (one, three) if found]
+    if three and three.k < _DEEP and "__shared__" in kernel.text:
+        sizes += filter(None, [nearest_size(kernel, Problem(size.m, size.n, _DEEP), base)])
     least = nearest_size(kernel, Problem.cube(1), base)
     if least and least.m == least.n == least.k and size.m == size.n == size.k:
         # Equal sizes are tried at three tiles, too: other sizes of this kind are often powers of two.

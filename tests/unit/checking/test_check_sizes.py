@@ -55,6 +55,33 @@ def test_one_tile_and_three_along_k_are_always_tried() -> None:
     assert [size for size, _ in plan(kernel(PIPELINED), [Problem.cube(32)], {}).launches] == [Problem.cube(32)]
 
 
+# A tile of 64 that takes any K: no condition says its length. Without the second barrier the next tile overwrites it.
+LONG_TILE = """__global__ void gemm(const float *A, const float *B, float *C, int M, int N, int K)
+{
+    constexpr int DEPTH = 64;
+    __shared__ float As[16][DEPTH], Bs[DEPTH][16];
+    int x = threadIdx.x, y = threadIdx.y, row = blockIdx.y * 16 + y, col = blockIdx.x * 16 + x;
+    float sum = 0;
+    for (int tile = 0; tile < K; tile += DEPTH) {
+        for (int k = x; k < DEPTH; k += 16) As[y][k] = row < M && tile + k < K ? A[row * K + tile + k] : 0;
+        for (int k = y; k < DEPTH; k += 16) Bs[k][x] = col < N && tile + k < K ? B[(tile + k) * N + col] : 0;
+        __syncthreads();
+        for (int k = 0; k < DEPTH; k++) sum += As[y][k] * Bs[k][x];
+        AFTER
+    }
+    if (row < M && col < N) C[row * N + col] = sum;
+}
+"""
+ANY_SIZE = MATTER.replace("N / 16", "ceil(N / 16)").replace("M / 16", "ceil(M / 16)").replace("requires", "# requires")
+
+
+@pytest.mark.parametrize(("after", "kinds"), [("__syncthreads();", set()), ("", {"race"})])
+def test_a_long_tile_whose_length_no_condition_gives_is_tried_several_times(after: str, kinds: set[str]) -> None:
+    mine = kernel(LONG_TILE.replace("AFTER", after), ANY_SIZE)
+    found = (examine(mine, size, params).findings for size, params in plan(mine, (), {}).launches)
+    assert {finding.kind for findings in found for finding in findings} == kinds
+
+
 def test_a_pipeline_that_fails_with_one_tile_is_found() -> None:
     mine = kernel(PIPELINED)
     kinds: dict[int, list[str]] = {}
