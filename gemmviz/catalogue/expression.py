@@ -2,7 +2,7 @@
 
 import ast
 import math
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
@@ -86,6 +86,23 @@ class Expression:
         return int(value)
 
 
+def all_hold(expressions: Iterable[Expression]) -> Callable[[Values], bool]:
+    """Return a function that says whether all conditions hold: to search a size with it is much quicker.
+
+    The function takes the value of each name. It raises `FrontMatterError` as `Expression.evaluate` does, without a
+    text for people.
+    """
+    test = _joined(tuple(expression.text for expression in expressions))
+
+    def holds(values: Values) -> bool:
+        try:
+            return bool(test(values))
+        except (KeyError, ZeroDivisionError) as error:
+            raise FrontMatterError(str(error)) from None
+
+    return holds
+
+
 @contextmanager
 def checked_later() -> Iterator[None]:
     """Let expressions be made from texts that were checked before: each is checked again when it is first used."""
@@ -143,8 +160,19 @@ def _compiled(text: str) -> _Compiled:
 
     The code has arithmetic, subscripts of its argument, and calls of the functions in `_KNOWN`; it can do nothing else.
     """
+    return _function(_Exact().visit(_checked(text)))
+
+
+@lru_cache(maxsize=256)
+def _joined(texts: tuple[str, ...]) -> _Compiled:
+    """Return a function that evaluates conditions up to the first that does not hold."""
+    always = [ast.Constant(True), ast.Constant(True)]  # Python wants at least two
+    return _function(ast.BoolOp(ast.And(), [*always, *(_Exact().visit(_checked(text)) for text in texts)]))
+
+
+def _function(body: ast.expr) -> _Compiled:
     argument = ast.arguments([], [ast.arg(_VALUES)], kwonlyargs=[], kw_defaults=[], defaults=[])
-    code = ast.fix_missing_locations(ast.Expression(ast.Lambda(argument, _Exact().visit(_checked(text)))))
+    code = ast.fix_missing_locations(ast.Expression(ast.Lambda(argument, body)))
     compiled: _Compiled = eval(compile(code, "<expression>", "eval"), {"__builtins__": {}, **_KNOWN})
     return compiled
 
@@ -157,7 +185,7 @@ class _Exact(ast.NodeTransformer):
 
     def visit_BinOp(self, node: ast.BinOp) -> ast.expr:
         left, right = self.visit(node.left), self.visit(node.right)
-        return _called("Fraction", left, right) if isinstance(node.op, ast.Div) else ast.BinOp(left, node.op, right)
+        return _called("quotient", left, right) if isinstance(node.op, ast.Div) else ast.BinOp(left, node.op, right)
 
     def visit_BoolOp(self, node: ast.BoolOp) -> ast.expr:
         # Short-circuits as in Python, so that "TS > 0 and M % TS == 0" never divides by zero.
@@ -169,13 +197,22 @@ class _Exact(ast.NodeTransformer):
         if (len(arguments) == 1) != (name in ("ceil", "floor")) or not arguments:
             return _called("wrong_number", ast.Constant(name))
         match arguments:
-            case [ast.BinOp(left=left, op=ast.Div(), right=right)] if name in ("ceil", "floor"):
+            case [ast.BinOp(op=ast.Div()) as division] if name in ("ceil", "floor"):
                 # Without a fraction on the way; this is exact, too.
                 up = name == "ceil"
-                one, other = self.visit(left), self.visit(right)
+                one, other = self._parts(division)
                 down = ast.BinOp(_minus(one) if up else one, ast.FloorDiv(), other)
                 return _minus(down) if up else down
         return _called(name, *map(self.visit, arguments))
+
+    def _parts(self, division: ast.BinOp) -> tuple[ast.expr, ast.expr]:
+        """Return what is divided, and by what. ``(a / b) / c`` is ``a / (b * c)``, also where it divides by zero."""
+        right = self.visit(division.right)
+        match division.left:
+            case ast.BinOp(op=ast.Div()) as inner:
+                one, other = self._parts(inner)
+                return one, ast.BinOp(other, ast.Mult(), right)
+        return self.visit(division.left), right
 
 
 def _name(name: str) -> ast.Name:
@@ -190,9 +227,18 @@ def _minus(operand: ast.expr) -> ast.expr:
     return ast.UnaryOp(ast.USub(), operand)
 
 
+def _quotient(one: Number, other: Number) -> Number:
+    """Divide exactly. Most quotients are whole, and a whole number is much quicker than a fraction."""
+    if type(one) is int and type(other) is int:
+        whole, rest = divmod(one, other)
+        if rest == 0:
+            return whole
+    return Fraction(one, other)
+
+
 def _wrong_number(name: str) -> Number:
     raise FrontMatterError(f"{name}() has the wrong number of arguments")
 
 
 _VALUES = "values"
-_KNOWN: dict[str, object] = {**_FUNCTIONS, "Fraction": Fraction, "bool": bool, "wrong_number": _wrong_number}
+_KNOWN: dict[str, object] = {**_FUNCTIONS, "quotient": _quotient, "bool": bool, "wrong_number": _wrong_number}

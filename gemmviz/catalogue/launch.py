@@ -10,7 +10,7 @@ from gemmviz.catalogue.batch_entries import Batch, filled_in
 from gemmviz.catalogue.conditions import Condition, conditions, holds
 from gemmviz.catalogue.division import Division, Panel, panels
 from gemmviz.catalogue.errors import ConstraintError, FrontMatterError
-from gemmviz.catalogue.expression import Expression
+from gemmviz.catalogue.expression import Expression, all_hold
 from gemmviz.catalogue.fault_line import located
 from gemmviz.catalogue.gpu_roles import NUMBER, ROWS
 from gemmviz.catalogue.kernel import Kernel
@@ -332,17 +332,18 @@ def nearest_size(kernel: Kernel, problem: Problem, params: dict[str, int]) -> Pr
     if not holds([e for e in must_hold if not e.names() & sizes.keys()], params):
         return None  # no size changes that
     for together in _tied(kernel):
-        mine = [e for e in must_hold if e.names() & together]
+        fits = all_hold(e for e in must_hold if e.names() & together)
         start = max(sizes[name] for name in together)
         values = params | sizes
-        for size in _near(start):
-            values |= dict.fromkeys(together, size)
-            try:
-                if all(e.evaluate(values) for e in mine):
+        try:
+            for size in _near(start):
+                for name in together:
+                    values[name] = size
+                if fits(values):
                     sizes |= dict.fromkeys(together, size)
                     break
-            except FrontMatterError:
-                return None
+        except FrontMatterError:
+            return None
     found = Problem(sizes["M"], sizes["N"], sizes["K"])
     values = _names(found, params)
     return found if all(e.evaluate(values) for e in must_hold) else None

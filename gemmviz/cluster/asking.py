@@ -68,13 +68,18 @@ def answers(client: Any, function: Callable[..., bytes], addresses: Sequence[str
 async def _asked(client: Any, function: Callable[..., bytes], addresses: list[str]) -> dict[str, object]:
     together = asyncio.ensure_future(client.run(function, workers=addresses, on_error="return"))
     await asyncio.wait([together], timeout=_ALL_S)
+    found: dict[str, object] = {}
     if together.done():
-        found: dict[str, object] = together.result()
+        found = together.result()
+    else:
+        together.cancel()
+    # One of them keeps all answers back, or its connection was lost and the scheduler makes a new one: now each one is
+    # asked for itself.
+    left = [at for at in addresses if isinstance(found.get(at), OSError | None)]
+    if not left:
         return found
-    together.cancel()
-    # One of them keeps all answers back: now each one is asked for itself.
-    each = [asyncio.ensure_future(client.run(function, workers=[at], on_error="return")) for at in addresses]
+    each = [asyncio.ensure_future(client.run(function, workers=[at], on_error="return")) for at in left]
     done, late = await asyncio.wait(each, timeout=_EACH_S)
     for one in late:
         one.cancel()
-    return {at: answer for one in done for at, answer in one.result().items()}
+    return found | {at: answer for one in done for at, answer in one.result().items()}

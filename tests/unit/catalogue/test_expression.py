@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gemmviz.catalogue.errors import FrontMatterError
-from gemmviz.catalogue.expression import Expression
+from gemmviz.catalogue.expression import Expression, all_hold
 from gemmviz.catalogue.kernel import parse
 from gemmviz.catalogue.launch import launch
 from gemmviz.catalogue.problem import Problem
@@ -22,8 +22,19 @@ def test_rounding_up_and_down_is_exact_also_of_a_fraction_and_below_zero(n: int,
     values = {"N": n, "T": tile}
     assert Expression("ceil(N / T / 3)").integer(values) == math.ceil(Fraction(n, 3 * tile))
     assert Expression("floor((N + 1 / 2) / T)").integer(values) == math.floor(Fraction(2 * n + 1, 2 * tile))
-    with pytest.raises(FrontMatterError, match="divides by zero"):
-        Expression("ceil(N / (T - T))").evaluate(values)
+    assert Expression("ceil((N / (0 - T)) / 3)").integer(values) == math.ceil(Fraction(n, -3 * tile))
+    for text in ("ceil(N / (T - T))", "ceil((N / (T - T)) / T)", "ceil((N / T) / (T - T))", "ceil(N / (T / (T - T)))"):
+        with pytest.raises(FrontMatterError, match="divides by zero"):
+            Expression(text).evaluate(values)
+
+
+@given(st.integers(-(10**12), 10**12), st.integers(1, 10**3), st.integers(1, 60))
+def test_a_quotient_is_the_same_number_whether_it_is_whole_or_a_fraction(n: int, tile: int, other: int) -> None:
+    values = {"N": n, "T": tile, "S": other}
+    assert Expression("N / T").evaluate(values) == Fraction(n, tile)
+    whole = Fraction(n, tile) % other + Fraction(n, other * tile)
+    assert Expression("(N / T) % S + N / S / T").evaluate(values) == whole
+    assert Expression("N / T <= N // T").evaluate(values) == (n % tile == 0)
 
 
 @pytest.mark.parametrize(
@@ -62,6 +73,15 @@ def test_division_by_zero_and_unknown_names_are_refused() -> None:
 
 def test_a_guard_stops_before_the_division_it_guards() -> None:
     assert Expression("TS > 0 and M % TS == 0").evaluate({"TS": 0, "M": 8}) is False
+
+
+def test_conditions_hold_together_as_each_by_itself() -> None:
+    both = all_hold([Expression("M % TS == 0"), Expression("M / (M - TS) > 0 or M == 3")])
+    assert [size for size in range(1, 40) if size != 4 and both({"M": size, "TS": 4})] == list(range(8, 40, 4))
+    for values in ({"M": 4, "TS": 4}, {"M": 8}):
+        with pytest.raises(FrontMatterError):
+            both(values)
+    assert all_hold([])({})
 
 
 @given(st.text(max_size=40))

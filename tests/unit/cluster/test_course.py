@@ -6,6 +6,7 @@ import time
 
 import pytest
 
+from gemmviz.catalogue.errors import Unavailable
 from gemmviz.cluster import asking, course
 from gemmviz.cluster.course import Course, Job
 from gemmviz.cluster.piece import SentSources
@@ -150,6 +151,25 @@ def test_a_worker_that_does_not_answer_is_named_and_the_others_are_used(monkeypa
     client = Uneven({})
     client._answers[0]["stopped"] = {"name": 1, "host": "lab", "resources": {}}
     assert Course(client, []).notes == ["worker 1 (lab) is not used: it does not answer"]
+
+
+class Reconnecting(Client):
+    """A client whose scheduler notices at the first question that its connection to a worker was lost."""
+
+    def __init__(self, errors):
+        super().__init__({})
+        self._errors = errors
+
+    async def _run(self, workers):
+        return {at: self._errors.pop(0) if self._errors else pack(software()) for at in workers}
+
+
+def test_a_worker_whose_connection_was_lost_is_asked_again_once():
+    assert Course(Reconnecting([OSError("the connection was lost")]), []).notes == []
+    with pytest.raises(Unavailable, match=r"worker 0 \(desk\) is not used: OSError: it is lost again"):
+        Course(Reconnecting([OSError("the connection was lost"), OSError("it is lost again")]), [])
+    with pytest.raises(Unavailable, match=r"worker 0 \(desk\) is not used: ValueError: its own mistake"):
+        Course(Reconnecting([ValueError("its own mistake")]), [])
 
 
 class Restarting(Client):
