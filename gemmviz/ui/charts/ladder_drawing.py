@@ -55,7 +55,7 @@ class LadderDrawing:
         return self.rows(figures) * pitch, shown * pitch
 
     def chosen_row(self, figures: LadderFigures, height: float) -> tuple[float, float]:
-        """Return top and bottom of the chosen kernel's row, in pixels below the first row; its heading if it has one."""
+        """Return top and bottom of the chosen kernel's row, in pixels below the first row, with a heading above it."""
         whole, _ = self.heights(figures, height)
         pitch = whole / max(self.rows(figures), 1)
         number, chapter = 0, None
