@@ -67,6 +67,8 @@ class Bars(QWidget):
         super().__init__()
         self._playback, self._preferences = playback, preferences
         self.lanes: list[FigurePair] = []
+        self.origin = ""
+        """The origin of the figures; one with another origin has it under its name."""
         self.finished = False
         self._still: tuple[object, QPixmap, _Places] | None = None
         self.setAccessibleName(tr("Counters of both, recorded"))
@@ -88,6 +90,7 @@ class Bars(QWidget):
         """Show other figures."""
         more = len(found) != len(self.lanes)
         self.lanes, self.finished = found, finished
+        self.origin = found[0].origin if found else ""
         if more:
             self.updateGeometry()
         if not self._playback.playing:
@@ -106,7 +109,7 @@ class Bars(QWidget):
                 self._draw_moving(painter, places)
 
     def _drawn_once(self) -> tuple[QPixmap, _Places]:
-        totals = tuple((lane.name, lane.total) for lane in self.lanes)
+        totals = tuple((lane.name, lane.origin, lane.total) for lane in self.lanes)
         key = (
             totals,
             self._preferences.theme,
@@ -134,7 +137,8 @@ class Bars(QWidget):
         if line < usual * _TIGHTEST:
             font.setPixelSize(max(int(line / usual * QFontMetricsF(font).ascent()), _SMALLEST_TEXT_PX))
         metrics = QFontMetricsF(font)
-        name_width = max(metrics.horizontalAdvance(text) for lane in self.lanes for text in (lane.name, lane.origin))
+        names = {lane.name for lane in self.lanes} | {lane.origin for lane in self.lanes} - {self.origin}
+        name_width = max(map(metrics.horizontalAdvance, names))
         figures = max(metrics.horizontalAdvance(figure(lane, side, True)) for lane in self.lanes for side in (0, 1))
         ratio_width = QFontMetricsF(_bold(font)).horizontalAdvance("1/88.8×")
         bars = _MARGIN + name_width + _GAP
@@ -142,18 +146,21 @@ class Bars(QWidget):
         return _Places(font, height, line, name_width, bars, room, figures, ratio_width)
 
     def _draw_still(self, painter: QPainter, at: _Places) -> None:
-        """Draw names, origins, the final length of each bar, and at the end the ratio of the two."""
+        """Draw names, other origins than the panel has, the final lengths, and at the end the ratio of the two."""
         theme = THEMES[self._preferences.theme]
         for number, lane in enumerate(self.lanes):
             top = 2 + number * at.height
+            own_origin = lane.origin != self.origin
             if number:
                 line = QRectF(_MARGIN, top - at.height * (1 - _PAIR) / 2, self.width() - 2 * _MARGIN, 1)
                 painter.fillRect(line, QColor(theme.raised))
             painter.setFont(at.font)
             painter.setPen(QColor(theme.text))
-            painter.drawText(QRectF(_MARGIN, top, at.name_width, at.line), _LEFT, lane.name)
-            painter.setPen(QColor(theme.muted))
-            painter.drawText(QRectF(_MARGIN, top + at.line, at.name_width, at.line), _LEFT, lane.origin)
+            high = at.line if own_origin else 2 * at.line
+            painter.drawText(QRectF(_MARGIN, top, at.name_width, high), _LEFT, lane.name)
+            if own_origin:
+                painter.setPen(QColor(theme.muted))
+                painter.drawText(QRectF(_MARGIN, top + at.line, at.name_width, at.line), _LEFT, lane.origin)
             for side in (0, 1):
                 total = lane.total[side]
                 if total:

@@ -1,12 +1,13 @@
 """The tab of a duel: counters of both recordings as pairs of bars that grow while they play, and differing lines."""
 
 from PySide6.QtCore import Qt, QTimer
-from PySide6.QtWidgets import QComboBox, QLabel, QSizePolicy, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QComboBox, QHBoxLayout, QLabel, QSizePolicy, QVBoxLayout, QWidget
 
 from gemmviz.language import tr
 from gemmviz.session import Session
 from gemmviz.session.models.comparison import PACES
 from gemmviz.session.rules.comparison_figures import figure_pairs, sentence
+from gemmviz.ui.charts.tag import Tag
 from gemmviz.ui.comparison.bars import Bars
 from gemmviz.ui.comparison.lane_banks import LaneBanks, lane_banks
 from gemmviz.ui.comparison.lines_panel import LinesPanel
@@ -58,7 +59,12 @@ class FiguresPanel(QWidget):
         head = QVBoxLayout()
         head.setContentsMargins(8, 4, 8, 4)
         head.addWidget(self.sentence)
-        head.addWidget(self.pace, 0, Qt.AlignmentFlag.AlignLeft)
+        self.tag = Tag(session.preferences)
+        row = QHBoxLayout()
+        row.addWidget(self.pace)
+        row.addStretch(1)
+        row.addWidget(self.tag, 0, Qt.AlignmentFlag.AlignVCenter)
+        head.addLayout(row)
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(0)
@@ -110,5 +116,6 @@ class FiguresPanel(QWidget):
         steps, problem = (session.cursor.step, session.second.cursor.step), session.choice.bench_problem
         self.sentence.setText(sentence(comparison, steps, names))
         self.bars.show_lanes(figure_pairs(comparison, steps, session.results, problem), comparison.finished(*steps))
+        self.tag.say(self.bars.origin)
         beside = session.second.cursor
         self.lanes.show_requests(names, lane_banks(session.cursor), lane_banks(beside))
