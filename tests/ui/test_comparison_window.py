@@ -85,6 +85,22 @@ def test_the_origin_of_the_counters_is_said_once(window, comparison, monkeypatch
     figures.refresh()
 
 
+def test_bars_are_long_enough_to_compare_and_the_origin_is_whole_at_any_width(window, comparison):
+    """In a window of 1280 x 800 a bar had 20 pixels, as the names stood beside it."""
+    figures, places = window.arena.figures, set()
+    for width in (340, 376, 480, 900):
+        figures.resize(width, 900)
+        figures.layout().activate()
+        bars = figures.bars
+        at = bars._places()
+        places.add(at.above)
+        assert at.room >= 90 and bars.height() >= bars.minimumSizeHint().height()
+        assert at.bars + at.room + at.figure_width + at.ratio_width < width
+        assert figures.tag.width() >= figures.tag.sizeHint().width() and figures.tag.geometry().right() < width
+        assert figures.tag.toolTip() == "recorded as compiled"
+    assert places == {0, 1}
+
+
 def test_both_stages_show_the_same_lens(window, qtbot, comparison):
     stages = window.stage, window.arena.second
     for name in ("banks", "coalescing"):

@@ -1,6 +1,7 @@
 """The tab of a duel: counters of both recordings as pairs of bars that grow while they play, and differing lines."""
 
 from PySide6.QtCore import Qt, QTimer
+from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QComboBox, QHBoxLayout, QLabel, QSizePolicy, QVBoxLayout, QWidget
 
 from gemmviz.language import tr
@@ -15,6 +16,7 @@ from gemmviz.ui.connections import listen
 from gemmviz.ui.look.figure_text import shown_name
 
 _REFRESH_MS = 66
+_SIDES = 8  # pixels beside the sentence and the tag
 
 
 class FiguresPanel(QWidget):
@@ -57,7 +59,7 @@ class FiguresPanel(QWidget):
         self.lanes = LaneBanks(session)
         self.lines = LinesPanel(session)
         head = QVBoxLayout()
-        head.setContentsMargins(8, 4, 8, 4)
+        head.setContentsMargins(_SIDES, 4, _SIDES, 4)
         head.addWidget(self.sentence)
         self.tag = Tag(session.preferences)
         row = QHBoxLayout()
@@ -116,6 +118,19 @@ class FiguresPanel(QWidget):
         steps, problem = (session.cursor.step, session.second.cursor.step), session.choice.bench_problem
         self.sentence.setText(sentence(comparison, steps, names))
         self.bars.show_lanes(figure_pairs(comparison, steps, session.results, problem), comparison.finished(*steps))
-        self.tag.say(self.bars.origin)
+        self._say_origin()
         beside = session.second.cursor
         self.lanes.show_requests(names, lane_banks(session.cursor), lane_banks(beside))
+
+    def _say_origin(self) -> None:
+        """Show the origin of the figures; in a narrow panel its first word, which is the part that matters."""
+        origin = self.bars.origin
+        self.tag.say(origin)
+        room = self.width() - 3 * _SIDES - self.pace.sizeHint().width()
+        if origin and self.tag.sizeHint().width() > room:
+            self.tag.say(tr("recorded"), tip=origin)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Shorten the origin where it does not fit."""
+        super().resizeEvent(event)
+        self._say_origin()
