@@ -1,5 +1,6 @@
 """The ladder: all kernels that gemmviz ships, in the order in which they are taught."""
 
+import difflib
 from pathlib import Path
 
 from gemmviz import data
@@ -69,7 +70,7 @@ def find(name: str, kernels: list[Kernel]) -> Kernel:
     Raises
     ------
     UnknownKernel
-        When there is none; the message lists the known names or changes.
+        When there is none; the message gives similar names, or the known changes.
     """
     for kernel in kernels:
         if name in (kernel.name, kernel.alias):
@@ -88,5 +89,10 @@ def find(name: str, kernels: list[Kernel]) -> Kernel:
     base, mark, ids = name.rpartition("~")
     if mark and base:
         return broken(find(base, kernels), ids.split("+"))
-    known = ", ".join(k.name for k in kernels)
-    raise UnknownKernel(f"no kernel {name!r}. Known are: {known}; or give the path of a .cu or .c file")
+    near = difflib.get_close_matches(name, dict.fromkeys(word for k in kernels for word in (k.name, k.alias)))
+    text = tr(
+        "no kernel '{name}': `gemmviz list` lists the names; the path of a .cu or .c file is taken, too", name=name
+    )
+    if near:
+        text = tr("no kernel '{name}'. Is it {near}? `gemmviz list` lists all names", name=name, near=", ".join(near))
+    raise UnknownKernel(text)

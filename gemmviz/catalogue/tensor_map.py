@@ -15,7 +15,7 @@ from gemmviz.catalogue.errors import ConstraintError, FrontMatterError
 from gemmviz.catalogue.expression import Expression
 from gemmviz.catalogue.typed_reading import Misfit, read_as
 from gemmviz.catalogue.user_file import quoted
-from gemmviz.language import tr
+from gemmviz.language import mark, tr
 
 SWIZZLES = (0, 32, 64, 128)
 UNIT_BYTES = 16
@@ -135,9 +135,15 @@ def fill_in(matrix: str, box: Box, dtype: str, names: Mapping[str, int]) -> Tens
         When the copy engine takes no such box.
     """
     rows, columns, swizzle = (part.integer(names) for part in (box.rows, box.columns, box.swizzle))
+    for number, part, text in (
+        (rows, box.rows, mark("the box of {matrix} has no rows: {expression} is {number}")),
+        (columns, box.columns, mark("the box of {matrix} has no columns: {expression} is {number}")),
+    ):
+        if number < 1:
+            raise ConstraintError(tr(text, matrix=matrix, expression=part.text, number=number))
     row_bytes = columns * np.dtype(dtype).itemsize
     size = tr("the box of {matrix} has {rows} x {columns} elements", matrix=matrix, rows=rows, columns=columns)
-    if not (1 <= rows <= LONGEST_SIDE and 1 <= columns <= LONGEST_SIDE):
+    if max(rows, columns) > LONGEST_SIDE:
         why = tr("a side may have 1 to {most} of them", most=LONGEST_SIDE)
     elif row_bytes % UNIT_BYTES:
         why = tr("its rows have {bytes} bytes, which is no multiple of {unit}", bytes=row_bytes, unit=UNIT_BYTES)

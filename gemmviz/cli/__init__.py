@@ -4,6 +4,7 @@ Nothing here imports Qt, so that commands without pictures run without Qt, too.
 """
 
 import argparse
+import errno
 import gc
 import os
 import re
@@ -17,6 +18,7 @@ from gemmviz.catalogue.errors import ConstraintError, GemmvizError, Unavailable,
 from gemmviz.catalogue.source_files import SOURCES
 
 OK, FAILED, USAGE, INTERRUPTED = 0, 1, 2, 130
+_FULL = (errno.ENOSPC, errno.EDQUOT)
 # Each command is a module gemmviz.cli.NAME with a function add(subparsers). Only the requested one is imported:
 # the window must not wait for the imports of the other commands.
 _COMMANDS = {
@@ -89,7 +91,7 @@ def run(arguments: Sequence[str]) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return OK
     except OSError as error:
-        return _complain(error, FAILED)
+        return _complain(_refused(error), FAILED)
 
 
 def _parser(chosen: str) -> argparse.ArgumentParser:
@@ -133,6 +135,15 @@ def _lacks(package: str) -> str:
         named = (text for text in needed if re.split(r"[^\w.-]", text)[0].lower() == package.lower())
         wanted = next(named, package)
     return f"{package} is not installed, and gemmviz needs it: python -m pip install '{wanted}'"
+
+
+def _refused(error: OSError) -> str:
+    """Return the system's reason in words, without its number; with the file if it names one."""
+    if not error.strerror:
+        return str(error)
+    if error.filename:
+        return f"{error.filename}: {error.strerror}"
+    return f"the output is not complete: {error.strerror}" if error.errno in _FULL else error.strerror
 
 
 def _complain(error: object, code: int) -> int:

@@ -57,11 +57,17 @@ def _run(args: argparse.Namespace) -> int:
                 f"{args.source} is a source file: `gemmviz bench {args.source} --json RUN` on a machine with a GPU "
                 "writes a run with its registers and shared memory; or describe a block with --threads"
             )
+        if args.source in {kernel.name for kernel in ladder()} and not Path(args.source).exists():
+            raise ConstraintError(
+                f"{args.source} is a kernel, and this command reads runs: `gemmviz bench {args.source}` on a machine "
+                "with a GPU makes one, with its registers and shared memory; or describe a block with --threads"
+            )
         document = results.read_results(options.result_file(args.source))
         device = device or document["device"]
         uses = list(_compiled(document))
         if not uses:
-            raise ConstraintError(f"{args.source} has no compiled CUDA kernel: describe a block with --threads")
+            run = "the last run" if args.source == "last" else args.source
+            raise ConstraintError(f"{run} has no compiled CUDA kernel: describe a block with --threads")
     else:
         if min(args.threads, args.registers) < 1 or args.shared < 0:
             raise ConstraintError("a block has at least 1 thread, 1 register per thread and 0 bytes of shared memory")

@@ -28,6 +28,7 @@ from gemmviz.engine.messages import (
 )
 from gemmviz.language import tr
 from gemmviz.session import Answer, Message, Session
+from gemmviz.session.measurable import reason_and_remedy
 
 _NOT_RUN = ("skipped", "unsupported")
 
@@ -68,7 +69,7 @@ class Measuring:
         """Measure the chosen rung with its chosen parameters."""
         session, choice = self.session, self.session.choice
         choice.settle()
-        if not (chosen_text.is_kernel(session) and chosen_text.may_run(session)):
+        if not self._may_measure():
             return
         try:
             launch(choice.kernel, choice.bench_problem, choice.bench_params)
@@ -84,9 +85,19 @@ class Measuring:
     def measure_over_n(self, sizes: list[int], every: bool) -> None:
         """Measure the chosen rung, or every one, at M = N = K for each of some sizes."""
         self.session.choice.settle()
-        if every or (chosen_text.is_kernel(self.session) and chosen_text.may_run(self.session)):
+        if every or self._may_measure():
             problems = [Problem.cube(n) for n in sizes]
             self._measure_checked(self._every(problems) if every else [self._this()], problems)
+
+    def _may_measure(self) -> bool:
+        """Return whether the chosen text can be measured here; if not, show a message with the reason."""
+        session = self.session
+        if not (chosen_text.is_kernel(session) and chosen_text.may_run(session)):
+            return False
+        refused = reason_and_remedy(session)  # while the machine is not known, its engine answers
+        if refused:
+            session.messages.tell(Message(refused, "info", lasting=True))
+        return not refused
 
     def _this(self) -> Job:
         return self.session.choice.kernel, dict(self.session.choice.bench_params)

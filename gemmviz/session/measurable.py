@@ -19,3 +19,11 @@ def why_not(session: Session) -> str:
     if needed and results.away:
         return tr("The GPU of {host} cannot run it: {needed}.", host=results.away, needed=needed)
     return tr("The GPU of this machine cannot run it: {needed}.", needed=needed) if needed else ""
+
+
+def reason_and_remedy(session: Session) -> str:
+    """Return `why_not`, and what helps where there is no GPU."""
+    why = why_not(session)
+    if not why or session.results.device_facts is not None:
+        return why
+    return f"{why} {tr('A GPU of another machine can measure it: choose “Other machines…” on the page Measure.')}"

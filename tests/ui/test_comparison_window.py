@@ -3,6 +3,7 @@
 
 import gc
 import weakref
+from dataclasses import replace
 
 import pytest
 from window_driving import RECORDING_MS, need_qt
@@ -10,6 +11,7 @@ from window_driving import RECORDING_MS, need_qt
 need_qt()
 
 from PySide6.QtCore import QPoint, Qt
+from PySide6.QtGui import QPainter
 
 from gemmviz.catalogue.kernel import parse
 from gemmviz.catalogue.ladder import find
@@ -61,6 +63,42 @@ def test_the_room_that_the_bars_do_not_need_goes_to_the_lines_that_differ(window
     bars = figures.bars
     assert bars.height() <= 2 * 1.6 * bars.fontMetrics().height() * max(len(bars.lanes), 5) + 6
     assert figures.lines.geometry().bottom() > 950 and figures.lines.height() > 400
+
+
+def test_the_origin_of_the_counters_is_said_once(window, comparison, monkeypatch):
+    """It stood below each of five counters."""
+    figures, written, draw = window.arena.figures, [], QPainter.drawText
+
+    def seen(painter, *arguments):
+        written.append(arguments[-1])
+        draw(painter, *arguments)
+
+    monkeypatch.setattr(QPainter, "drawText", seen)
+    figures.refresh()
+    lanes = figures.bars.lanes
+    figures.bars.show_lanes([*lanes, replace(lanes[0], id="gflops", name="speed", origin="measured")], False)
+    figures.bars.grab()
+    assert figures.tag.text() == "recorded as compiled" and figures.tag.isVisible()
+    assert "recorded as compiled" not in written and written.count("measured") == 1
+    assert {lane.name for lane in lanes} <= set(written)
+    assert figures.bars.accessibleDescription().count("recorded as compiled") == len(lanes)  # for a screen reader
+    figures.refresh()
+
+
+def test_bars_are_long_enough_to_compare_and_the_origin_is_whole_at_any_width(window, comparison):
+    """In a window of 1280 x 800 a bar had 20 pixels, as the names stood beside it."""
+    figures, places = window.arena.figures, set()
+    for width in (340, 376, 480, 900):
+        figures.resize(width, 900)
+        figures.layout().activate()
+        bars = figures.bars
+        at = bars._places()
+        places.add(at.above)
+        assert at.room >= 90 and bars.height() >= bars.minimumSizeHint().height()
+        assert at.bars + at.room + at.figure_width + at.ratio_width < width
+        assert figures.tag.width() >= figures.tag.sizeHint().width() and figures.tag.geometry().right() < width
+        assert figures.tag.toolTip() == "recorded as compiled"
+    assert places == {0, 1}
 
 
 def test_both_stages_show_the_same_lens(window, qtbot, comparison):

@@ -21,6 +21,7 @@ from gemmviz.session.tour.lessons import find_lesson
 from gemmviz.ui.panels import doors as doors_file
 from gemmviz.ui.panels.door_file import FilePicture
 from gemmviz.ui.panels.door_pictures import SectorsPicture
+from gemmviz.ui.panels.doors import Doors
 from gemmviz.ui.source import pasted
 from gemmviz.ui.stage.stage import Stage
 
@@ -59,7 +60,7 @@ def test_the_first_door_plays_a_tile_that_moves(window, doors, qtbot, key):
     session.choice.choose_kernel(next(k for k in session.choice.kernels if k.name == "hostmult1"))
     wait_recorded(window, qtbot)
     qtbot.keyClick(doors.focusWidget(), key)
-    assert not doors.isVisible() and session.choice.kernel.name == "gputiled"
+    assert window.doors is None and session.choice.kernel.name == "gputiled"
     assert session.choice.params == {"TS": 4} and session.choice.problem.m == 8
     wait_recorded(window, qtbot)
 
@@ -68,14 +69,14 @@ def test_the_second_door_starts_the_lesson_of_the_naive_kernel(window, doors, qt
     qtbot.keyClick(doors, Qt.Key.Key_2)
     tour = window.session.tour
     qtbot.waitUntil(lambda: tour.stop is not None and not tour.waiting, timeout=20_000)
-    assert window.session.choice.base.name == "matmul_kernel_naive" and not doors.isVisible()
+    assert window.session.choice.base.name == "matmul_kernel_naive" and window.doors is None
 
 
 def test_a_click_anywhere_on_a_card_takes_its_door(window, doors, qtbot):
     card = doors.cards[1]
     at = card.mapTo(doors, QPoint(card.width() // 2, card.height() // 4))  # on its picture
     qtbot.mouseClick(doors.childAt(at), Qt.MouseButton.LeftButton)
-    assert not doors.isVisible() and window.session.choice.base.name == "matmul_kernel_naive"
+    assert window.doors is None and window.session.choice.base.name == "matmul_kernel_naive"
 
 
 def test_the_third_door_asks_for_a_file(window, doors, qtbot, monkeypatch):
@@ -84,7 +85,7 @@ def test_the_third_door_asks_for_a_file(window, doors, qtbot, monkeypatch):
         "PySide6.QtWidgets.QFileDialog.getOpenFileName", lambda *_, **__: (asked.append(True), "")[1:] * 2
     )
     qtbot.keyClick(doors, Qt.Key.Key_3)
-    assert asked and not doors.isVisible()
+    assert asked and window.doors is None
 
 
 def test_a_dropped_file_is_opened(window, doors, qtbot, monkeypatch, tmp_path):
@@ -97,7 +98,7 @@ def test_a_dropped_file_is_opened(window, doors, qtbot, monkeypatch, tmp_path):
     window.dragEnterEvent(entering)
     assert entering.isAccepted()
     window.dropEvent(QDropEvent(QPointF(9, 9), *drop))
-    assert opened == [mine] and not doors.isVisible()
+    assert opened == [mine] and window.doors is None
 
 
 @pytest.mark.sweep("charts")
@@ -108,13 +109,36 @@ def test_what_is_opened_elsewhere_is_not_covered(window, doors, qtbot, page):
         qtbot.mouseClick(window.pages.buttons["charts"], Qt.MouseButton.LeftButton)
     else:
         window.session.guide.start_rung("gputiled")
-    assert not doors.isVisible()
+    assert window.doors is None
+
+
+def test_doors_that_were_left_are_deleted_and_leave_no_listener(window, doors, qtbot):
+    """They stayed hidden, with their picture's recording, and went on listening to the session."""
+    session, heard = window.session, []
+
+    def listeners():
+        return [len(signal) for signal in (session.tour.changed, session.preferences.themed, session.cursor.stepped)]
+
+    qtbot.keyClick(doors, Qt.Key.Key_Escape)
+    qtbot.waitUntil(lambda: not window.findChildren(Doors))
+    before = listeners()
+    for _ in range(2):
+        window.open_doors()
+        assert sum(listeners()) > sum(before)
+        later = lambda: heard.append("after the doors")  # noqa: E731
+        session.tour.changed.connect(later)
+        session.tour.changed.emit()  # the doors leave while it is emitted
+        session.tour.changed.disconnect(later)
+        qtbot.waitUntil(lambda: not window.findChildren(Doors))
+        assert listeners() == before and window.doors is None
+    assert len(heard) == 2
+    session.preferences.themed.emit()  # no listener of a deleted widget ends the emission
 
 
 def test_esc_leads_to_the_unchanged_stage(window, doors, qtbot):
     before = window.session.choice.kernel
     qtbot.keyClick(doors, Qt.Key.Key_Escape)
-    assert not doors.isVisible() and window.session.choice.kernel is before
+    assert window.doors is None and window.session.choice.kernel is before
     assert window.stage.hasFocus()
 
 
@@ -148,7 +172,7 @@ def test_my_own_file_is_offered_again(window, doors, qtbot, tmp_path, monkeypatc
     window.open_doors()
     assert window.doors.go_on.text().endswith(": mine.cu")
     qtbot.mouseClick(window.doors.go_on, Qt.MouseButton.LeftButton)
-    assert opened == [own] and not window.doors.isVisible()
+    assert opened == [own] and window.doors is None
     own.unlink()
     window.open_doors()
     assert window.doors.go_on.isHidden()
@@ -160,7 +184,7 @@ def test_a_kernel_can_be_pasted_at_the_doors(window, doors, qtbot, tmp_path, mon
     monkeypatch.setattr(window.files, "open", opened.append)
     QGuiApplication.clipboard().setText("__global__ void __launch_bounds__(256) my_sgemm(const float *A) {}")
     qtbot.keyClick(doors, Qt.Key.Key_V, Qt.KeyboardModifier.ControlModifier)
-    assert opened == [tmp_path / "pasted" / "my_sgemm.cu"] and not doors.isVisible()
+    assert opened == [tmp_path / "pasted" / "my_sgemm.cu"] and window.doors is None
     assert opened[0].read_text().startswith("__global__ void __launch_bounds__(256) my_sgemm")
     own = QMimeData()
     own.setUrls([QUrl.fromLocalFile(str(tmp_path / "mine.c"))])
@@ -211,7 +235,7 @@ def test_going_on_returns_to_the_stop_of_the_lesson(window, qtbot, tmp_path, mon
     assert window.doors.go_on.text().endswith("Shared-memory tiles, stop 3 of its lesson")
     qtbot.mouseClick(window.doors.go_on, Qt.MouseButton.LeftButton)
     qtbot.waitUntil(lambda: session.tour.at is not None, timeout=20_000)
-    assert session.tour.at == 2 and not window.doors.isVisible()
+    assert session.tour.at == 2 and window.doors is None
     session.guide.start_rung("gputiled", 99)
     assert session.tour.at == len(session.tour.stops) - 1
 

@@ -267,8 +267,28 @@ def test_many_bars_scroll_in_a_low_chart(charts, qtbot):
     qtbot.waitUntil(lambda: chart.scroll_bar.isVisible())
     first = mark_of(chart, "gpumult0")
     assert first.area.height() > 0 and mark_of(chart, "cublas").area.height() <= 0
-    chart.scroll_bar.setValue(chart.scroll_bar.maximum())
+    for at in (0, 3, chart.scroll_bar.maximum() // 2, chart.scroll_bar.maximum()):
+        chart.scroll_bar.setValue(at)
+        chart.plot.grab()
+        heights = [mark.area.height() for mark in chart.plot.marks]
+        seen = {round(height, 3) for height in heights if height > 0.01}
+        assert seen == {round(first.area.height(), 3)} and len(heights) > sum(height > 0.01 for height in heights)
     assert mark_of(chart, "cublas").area.height() > 0
+
+
+def test_the_chosen_bar_is_in_view_after_the_choice(charts, qtbot):
+    window, chart = window_of(charts), charts.ladder
+    add(window, {k.name: 10.0 for k in window.session.choice.kernels if not k.exhibit})
+    window.resize(1280, 560)
+    choose(charts, "gputiled")
+    qtbot.waitUntil(lambda: chart.scroll_bar.isVisible())
+    assert mark_of(chart, "stream_k").area.height() <= 0
+    for name in ("stream_k", "gpumult0"):
+        choose(charts, name)
+        assert mark_of(chart, name).area.height() > 0
+    chart.scroll_bar.setValue(chart.scroll_bar.maximum())
+    charts.refresh()
+    assert mark_of(chart, "gpumult0").area.height() <= 0  # figures that arrive do not scroll
 
 
 def test_empty_charts_say_how_to_fill_them(charts, qtbot):

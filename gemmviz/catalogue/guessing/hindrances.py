@@ -7,6 +7,7 @@ from gemmviz.catalogue.guessing.candidates import is_stated
 from gemmviz.catalogue.guessing.cxx import Surroundings
 from gemmviz.catalogue.guessing.element_types import ELEMENTS
 from gemmviz.catalogue.guessing.guessed_matter import Guess
+from gemmviz.language import tr, trn
 
 _PLACE = re.compile(r"\{\{\s*([A-Za-z_]\w*)\s*\}\}")
 _LEAST_PLACES = 2  # one alone may be a value in two brackets
@@ -28,13 +29,18 @@ def hindrance(made: Guess, around: Surroundings | None, *, empty: bool = False) 
     places = list(dict.fromkeys(_PLACE.findall(made.text)))
     if len(places) >= _LEAST_PLACES:
         named = _some(f"{{{{{one}}}}}" for one in places)
-        return f"the file is not complete: a script fills in {named} before it is compiled"
+        return tr("the file is not complete: a script fills in {names} before it is compiled", names=named)
     packed = [name for (name, _), role in made.arguments if not role and is_packed(name)]
     if packed:
-        return f"{_some(packed)} belong to packed or scaled matrices, and only plain products of A and B are described"
-    return (
-        "the body of the kernel is empty: nothing computes C" if empty else _headers(around.missing if around else ())
-    )
+        return trn(
+            "{names} belongs to a packed or scaled matrix, and only plain products of A and B are described",
+            "{names} belong to packed or scaled matrices, and only plain products of A and B are described",
+            len(packed),
+            names=_some(packed),
+        )
+    if empty:
+        return tr("the body of the kernel is empty: nothing computes C")
+    return _headers(around.missing if around else ())
 
 
 def needed(made: Guess, *, refused: bool = False) -> str:
@@ -47,29 +53,40 @@ def needed(made: Guess, *, refused: bool = False) -> str:
     refused
         Whether its first launch was refused, so that nothing ran: the reason is known then.
     """
-    unknown = [name or "the argument without a name" for (name, _), role in made.arguments if not role]
+    unknown = [name or tr("the argument without a name") for (name, _), role in made.arguments if not role]
     if unknown:
-        return f"front matter has to say what {_some(unknown)} {_is(unknown)} (args)"
+        return trn(
+            "front matter has to say what {names} is (args)",
+            "front matter has to say what {names} are (args)",
+            len(unknown),
+            names=_some(unknown),
+        )
     maps = [matrix for matrix in made.mapped if matrix not in made.boxes]
     if maps:
-        return f"no file shows how the tensor map of {_some(maps)} is made: front matter has to say it (maps)"
+        return tr(
+            "no file shows how the tensor map of {names} is made: front matter has to say it (maps)", names=_some(maps)
+        )
     if not is_stated(made, "block"):
         name = made.entry.partition("<")[0]
-        return (
-            "no launch of it could be read: front matter has to give block and grid, "
-            f"or a file beside it an example, `{name}<<<grid, block>>>(...)`"
+        return tr(
+            "no launch of it could be read: front matter has to give block and grid, or a file beside it an example, "
+            "`{name}<<<grid, block>>>(...)`",
+            name=name,
         )
     if made.params and not is_stated(made, "params"):
-        return f"no file gives {_some(made.params)} {'a value' if len(made.params) == 1 else 'values'} (params)"
+        return trn(
+            "no file gives {names} a value (params)",
+            "no file gives {names} values (params)",
+            len(made.params),
+            names=_some(made.params),
+        )
     if ELEMENTS in made.why:
-        return "no file says which type its elements have: front matter has to give it (entry, dtype)"
+        return tr("no file says which type its elements have: front matter has to give it (entry, dtype)")
     if refused:
         return ""
-    return "its launch was read: front matter has to say which sizes it takes (requires), or how a matrix lies (layout)"
-
-
-def _is(names: Sequence[str]) -> str:
-    return "is" if len(names) == 1 else "are"
+    return tr(
+        "its launch was read: front matter has to say which sizes it takes (requires), or how a matrix lies (layout)"
+    )
 
 
 def is_packed(name: str) -> bool:
@@ -81,9 +98,16 @@ def _headers(missing: Sequence[tuple[str, str]]) -> str:
     for header, submodule in missing:
         if submodule:
             command = f"`git submodule update --init {submodule}`"
-            return f"{header} is not here, and the submodule {submodule} is empty: {command}"
+            return tr(
+                "{header} is not here, and the submodule {submodule} is empty: {command}",
+                header=header,
+                submodule=submodule,
+                command=command,
+            )
     names = [header for header, _ in missing]
-    return f"{_some(names)}: no folder of the project has such a header; -I names another folder" if names else ""
+    if not names:
+        return ""
+    return tr("{names}: no folder of the project has such a header; -I names another folder", names=_some(names))
 
 
 def _some(names: Iterable[str]) -> str:

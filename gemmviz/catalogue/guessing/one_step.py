@@ -17,8 +17,12 @@ from gemmviz.catalogue.guessing.verdict import Verdict
 from gemmviz.catalogue.kernel import Kernel
 from gemmviz.catalogue.launch import nearest_size
 from gemmviz.catalogue.problem import Problem
+from gemmviz.language import mark, tr
 
-ONE_TILE_ONLY = "with one tile along K it is right, and with more it is wrong: the kernel itself is wrong between tiles"
+ONE_TILE_ONLY = mark(
+    "with one tile along K it is right, and with more it is wrong: the kernel itself is wrong between tiles"
+)
+RIGHT_AT_ONE = mark("recorded: C is right at {size}, but at {other}: {fault}")
 # M, N and K differ, so that a launch that exchanges them is wrong with one tile, too.
 _ROWS, _COLUMNS, _DEPTHS = 48, 96, (32, 16, 8, 64)
 _MOST_LAUNCHES = 2
@@ -74,7 +78,8 @@ def _found(made: Guess, size: Problem, try_one: Callable[[Kernel, Problem], str]
     wrong = _tried(made, deeper, try_one)
     if not isinstance(wrong, Verdict) or not wrong.comparable or any(one.depth for one in wrong.readings):
         return None  # right, or no plain wrong C; or the kernel adds up the first terms only, as one for a fixed K does
-    return replace(made, settled=f"recorded: C is right at {size}, but at {deeper}: {wrong}; {ONE_TILE_ONLY}")
+    outcome = tr(RIGHT_AT_ONE, size=size, other=deeper, fault=wrong)
+    return replace(made, settled=f"{outcome}; {tr(ONE_TILE_ONLY)}")
 
 
 def _tried(made: Guess, size: Problem, try_one: Callable[[Kernel, Problem], str]) -> str:

@@ -14,8 +14,9 @@ from gemmviz.catalogue.guessing.guessed_matter import Guess
 from gemmviz.catalogue.guessing.verdict import Verdict
 from gemmviz.catalogue.kernel import Kernel
 from gemmviz.catalogue.problem import Problem
+from gemmviz.language import mark, tr
 
-ROUNDS_MORE = (
+ROUNDS_MORE = mark(
     "it rounds its numbers more than its types do, as a kernel does that quantises them: front matter cannot say so"
 )
 
@@ -41,14 +42,16 @@ def with_random_numbers(found: Guess, size: Problem, try_random: Callable[[Kerne
     # A bias may make all of C positive for whole numbers: then they do not show whether negative elements are cut.
     other = replace(found, epilogue="" if found.epilogue else "relu")
     if not _fault(other, size, try_random):
-        shown = "cuts" if other.epilogue else "does not cut"
-        return replace(other, settled=f"{found.settled}; random numbers show that it {shown} negative elements")
+        cuts = mark("random numbers show that it cuts negative elements")
+        cuts_none = mark("random numbers show that it does not cut negative elements")
+        return replace(other, settled=f"{found.settled}; {tr(cuts if other.epilogue else cuts_none)}")
     for other in _coarser(found):
         if not _fault(other, size, try_random):
             changed = other.accumulate if other.accumulate != found.accumulate else other.math
-            return replace(other, settled=f"{found.settled}; random numbers show that it rounds to {changed}")
-    outcome = f"{found.settled}; but with random numbers {first}: {ROUNDS_MORE}"
-    return replace(found, settled=outcome, right=False)
+            shown = tr("random numbers show that it rounds to {type}", type=changed)
+            return replace(other, settled=f"{found.settled}; {shown}")
+    outcome = tr("but with random numbers {fault}: {reason}", fault=first, reason=tr(ROUNDS_MORE))
+    return replace(found, settled=f"{found.settled}; {outcome}", right=False)
 
 
 def _coarser(found: Guess) -> Iterator[Guess]:

@@ -25,7 +25,7 @@ from gemmviz.catalogue.guessing.certainty import is_known
 from gemmviz.catalogue.guessing.folding import bracket
 from gemmviz.catalogue.guessing.guessed_kernel import guessed_kernel
 from gemmviz.catalogue.guessing.guessed_matter import Guess
-from gemmviz.catalogue.guessing.one_step import right_with_one_tile
+from gemmviz.catalogue.guessing.one_step import RIGHT_AT_ONE, right_with_one_tile
 from gemmviz.catalogue.guessing.random_trial import with_random_numbers
 from gemmviz.catalogue.guessing.trial_sizes import EVEN, MOST_PRODUCTS, UNEVEN, broad_size, first_size, has_blocks
 from gemmviz.catalogue.guessing.trials import OWN_LAUNCH_IS_WRONG, Trials
@@ -34,15 +34,17 @@ from gemmviz.catalogue.guessing.verdict import Verdict
 from gemmviz.catalogue.kernel import Kernel
 from gemmviz.catalogue.launch import launch, nearest_size
 from gemmviz.catalogue.problem import Problem
+from gemmviz.language import mark, tr
 
 _MOST_VALUES, _MOST_DIVISORS = 8, 20
 _MOST_ELEMENTS = 512 * 512
 _MOST_IN_ONE_TRIAL = 8 * 2**19
 _WIDE, _MANY, _FEW = 64, 3, 16
 _LEAST_DIVISOR = 8
-C_IS_ZERO_BEFORE = "C is zero before the launch: the kernel reads it, and nothing in the files was seen to set it"
-ONLY_WHERE_EQUAL = "C is wrong with the launch in the file itself"
-GRID_IS_TURNED = "the sides of the grid are exchanged: as the file itself has them, it is wrong"
+C_IS_ZERO_BEFORE = mark("C is zero before the launch: the kernel reads it, and nothing in the files was seen to set it")
+ONLY_WHERE_EQUAL = mark("unless {conditions}, C is wrong with the launch in the file itself")
+GRID_IS_TURNED = mark("the sides of the grid are exchanged: as the file itself has them, it is wrong")
+_RIGHT_AT_TWO = mark("recorded: C is right at {size} and at {other}")
 TryOne = Callable[[Kernel, Problem], str]
 
 
@@ -95,7 +97,7 @@ def _for_whole_numbers(guess: Guess, try_one: TryOne, alternatives: bool, trials
             trials.first = trials.first or str(error)
             continue
         if size is None or size.m * size.n > _MOST_ELEMENTS:
-            trials.first = trials.first or f"no small size near {EVEN} meets the conditions of the launch"
+            trials.first = trials.first or tr("no small size near {size} meets the conditions of the launch", size=EVEN)
             continue
         trials.tried, at = trials.tried + 1, size
         try:
@@ -113,7 +115,7 @@ def _for_whole_numbers(guess: Guess, try_one: TryOne, alternatives: bool, trials
             wrong = wrong or (_wrong(candidate, odd, try_one) if odd else "")
             if not wrong and (broad or not trials.narrow):
                 found = _settled(candidate, guess, size, try_one)
-                if found.right or found.settled.endswith(OWN_LAUNCH_IS_WRONG):
+                if found.right or found.settled.endswith(tr(OWN_LAUNCH_IS_WRONG)):
                     return found
                 trials.partly = trials.partly or found  # the next launches may be right at other sizes, too
             trials.narrow, at = trials.narrow or (candidate, size, trials.tried), odd or broad or size
@@ -128,7 +130,7 @@ def _for_whole_numbers(guess: Guess, try_one: TryOne, alternatives: bool, trials
     if trials.spare:
         candidate, size, wrong = trials.spare
         found = _settled(candidate, guess, size, lambda kernel, at: _or_reads(try_one(kernel, at)))
-        return replace(found, settled=f"{found.settled}; but at {size}: {wrong}")
+        return replace(found, settled="; ".join((found.settled, tr("but at {size}: {fault}", size=size, fault=wrong))))
     ran = [] if trials.is_explained or not alternatives else trials.ended
     return right_with_one_tile(ran, try_one) or trials.ending()
 
@@ -144,12 +146,12 @@ def _settled(right: Guess, guess: Guess, size: Problem, try_one: TryOne) -> Gues
 def _notes(found: Guess, guess: Guess) -> Iterator[str]:
     """Yield the parts of the file that the right launch does not have."""
     if found.roles == guess.roles and found.grid == guess.grid[::-1] != guess.grid and is_launched_so(guess):
-        yield GRID_IS_TURNED
+        yield tr(GRID_IS_TURNED)
     if found.adds and not guess.adds:
-        yield C_IS_ZERO_BEFORE
+        yield tr(C_IS_ZERO_BEFORE)
     narrow = [one for one in SQUARE if one in found.requires and one not in guess.requires]
     if narrow and found.roles == guess.roles and {"M", "N", "K"} <= {*guess.roles} and is_known(guess):
-        yield f"unless {' and '.join(narrow)}, {ONLY_WHERE_EQUAL}"
+        yield tr(ONLY_WHERE_EQUAL, conditions=tr(" and ").join(narrow))
 
 
 def _or_reads(verdict: str) -> str:
@@ -159,24 +161,25 @@ def _or_reads(verdict: str) -> str:
 
 def _any_size(right: Guess, size: Problem, try_one: TryOne) -> Guess:
     """Try sizes that are multiples of the required divisors and of no larger ones; require more if one is wrong."""
-    summary = f"recorded: C is right at {size}"
     odd = _odd(right, "MNK", size)
     if odd is None or odd == size:
-        return replace(right, settled=summary, right=True)
+        return replace(right, settled=tr("recorded: C is right at {size}", size=size), right=True)
     wrong, odd = _wrong_somewhere(right, odd, try_one)
     several = None if wrong else several_blocks(right, odd)
     if several is not None and (wrong := _wrong(right, several, try_one)):
         turned = replace(right, grid=right.grid[::-1])
         if turned.grid != right.grid and not _wrong(turned, several, try_one):
-            return replace(turned, settled=f"{summary} and at {several}", right=True)
-        return replace(right, settled=f"{summary} and at {odd}, but at {several}: {wrong}")
+            return replace(turned, settled=tr(_RIGHT_AT_TWO, size=size, other=several), right=True)
+        template = mark("recorded: C is right at {size} and at {other}, but at {third}: {fault}")
+        return replace(right, settled=tr(template, size=size, other=odd, third=several, fault=wrong))
     if not wrong:
-        return replace(right, settled=f"{summary} and at {odd}", right=True)
+        return replace(right, settled=tr(_RIGHT_AT_TWO, size=size, other=odd), right=True)
     if isinstance(wrong, Verdict) and wrong.only_reads and is_stated(right, "block"):
-        return replace(right, settled=f"{summary}, and at {odd} too, but there {wrong}", right=True)
+        template = mark("recorded: C is right at {size}, and at {other} too, but there {fault}")
+        return replace(right, settled=tr(template, size=size, other=odd, fault=wrong), right=True)
     made, last = _turned(right, size, try_one)
     if last is not None:
-        return replace(made, settled=f"{summary} and at {last}", right=True)
+        return replace(made, settled=tr(_RIGHT_AT_TWO, size=size, other=last), right=True)
     tried = 0
     for name in "MNK":
         alone = _odd(made, name, size)
@@ -193,10 +196,11 @@ def _any_size(right: Guess, size: Problem, try_one: TryOne) -> Guess:
         made, last = _on_whole_grid(right, try_one)
     if last is None:
         own = isinstance(wrong, Verdict) and wrong.comparable and is_known(right)
-        also = f"; {OWN_LAUNCH_IS_WRONG}" if own else ""
-        return replace(right, settled=f"{summary}, but at {odd}: {wrong}{also}")
-    asked = " and ".join(condition for condition in made.requires if condition not in right.requires)
-    return replace(made, settled=f"{summary} and at {last}; at {odd} it is wrong, so it asks for {asked}", right=True)
+        outcome = tr(RIGHT_AT_ONE, size=size, other=odd, fault=wrong)
+        return replace(right, settled=f"{outcome}; {tr(OWN_LAUNCH_IS_WRONG)}" if own else outcome)
+    asked = tr(" and ").join(condition for condition in made.requires if condition not in right.requires)
+    outcome = tr("at {size} it is wrong, so it asks for {conditions}", size=odd, conditions=asked)
+    return replace(made, settled=f"{tr(_RIGHT_AT_TWO, size=size, other=last)}; {outcome}", right=True)
 
 
 def _wrong_somewhere(made: Guess, size: Problem, try_one: TryOne) -> tuple[str, Problem]:
@@ -309,7 +313,8 @@ def _other_values(right: Guess, try_one: TryOne) -> Guess:
         if wrong:
             left_out.add(at)
             given = ", ".join(f"{name} = {values[0]}" for name, values in moved.items())
-            summary += f"; with {given}, as the file launches it too, it is wrong at {size}: {wrong}"
+            template = mark("with {values}, as the file launches it too, it is wrong at {size}: {fault}")
+            summary += "; " + tr(template, values=given, size=size, fault=wrong)
     kept = {name: tuple(v for at, v in enumerate(right.params[name]) if at not in left_out) for name in sorted(tied)}
     return replace(right, params=right.params | kept, settled=summary)
 

@@ -9,6 +9,7 @@ from gemmviz.catalogue.guessing.guessed_matter import Guess
 from gemmviz.catalogue.guessing.hindrances import needed
 from gemmviz.catalogue.guessing.verdict import Verdict
 from gemmviz.catalogue.problem import Problem
+from gemmviz.language import mark, tr, trn
 
 _MOST_TRIES = 20
 # A launch that is right but for reads out of bounds is taken where none of the likeliest is right altogether.
@@ -23,8 +24,8 @@ _MOST_CRASHES = 8
 _MOST_REFUSED = 3
 # After so many seconds of processor time, or by the clock, no further launch is tried, whatever was found.
 _MOST_PROCESSOR_S, _MOST_S = 60.0, 300.0
-OWN_LAUNCH_IS_WRONG = "with the launch in the file itself, elements of C are wrong"
-OWN_LAUNCH_MISSES = "with the launch in the file itself, the kernel misses its arrays"
+OWN_LAUNCH_IS_WRONG = mark("with the launch in the file itself, elements of C are wrong")
+OWN_LAUNCH_MISSES = mark("with the launch in the file itself, the kernel misses its arrays")
 
 
 @dataclass
@@ -103,7 +104,8 @@ class Trials:
             The fault, see `gemmviz.catalogue.guessing.verdict.Verdict`.
         """
         if not self.first:
-            self.first, self._first_refused = f"at {at}: {wrong}", isinstance(wrong, Verdict) and wrong.refused
+            self.first = tr("recorded at {size}: {fault}", size=at, fault=wrong)
+            self._first_refused = isinstance(wrong, Verdict) and wrong.refused
         if not isinstance(wrong, Verdict):
             return
         self.crashed += wrong.crashed
@@ -129,15 +131,16 @@ class Trials:
         """Return the guess with its fault; or the file's own launch, if the kernel is wrong with it."""
         if len(self.refused) == self.tried > 0 or (self._own_refused and not self._ran):
             reason = self._own_refused or next(iter(self.refused.values()))
-            return self._hindered(f"it cannot be compiled: {reason}", self.guess.hindrance)
-        also = f"; {self.tried - 1} other launches are wrong too" if self.tried > 1 else ""
-        reason = f"recorded {self.first}{also}"
+            return self._hindered(tr("it cannot be compiled: {reason}", reason=reason), self.guess.hindrance)
+        others = self.tried - 1
+        also = trn("{count} other launch is wrong too", "{count} other launches are wrong too", others)
+        reason = f"{self.first}; {also}" if others > 0 else self.first
         if self._never:  # the launch is right, and the kernel wrong: then the checker says where
             # Equal sizes that are smaller show the same, and the checker takes less time.
             kept = (one for one in self._never.requires if not one.startswith("K % ") or one in self.guess.requires)
-            return replace(self._never, requires=tuple(kept), settled=f"{reason}; {OWN_LAUNCH_IS_WRONG}")
+            return replace(self._never, requires=tuple(kept), settled=f"{reason}; {tr(OWN_LAUNCH_IS_WRONG)}")
         if self._missing:
-            return replace(self._missing, settled=f"{reason}; {OWN_LAUNCH_MISSES}")
+            return replace(self._missing, settled=f"{reason}; {tr(OWN_LAUNCH_MISSES)}")
         if not self.tried:
             reason = "" if "?" in self.first else self.first
         return self._hindered(reason, self.guess.hindrance or needed(self.guess, refused=self._first_refused))

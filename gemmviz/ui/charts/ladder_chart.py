@@ -5,6 +5,7 @@ from PySide6.QtGui import QPainter, QResizeEvent
 from PySide6.QtWidgets import QLabel, QScrollBar, QSizePolicy
 
 from gemmviz.bench.figures import Size
+from gemmviz.catalogue.kernel import Kernel
 from gemmviz.language import tr, trn
 from gemmviz.session import Session
 from gemmviz.ui.charts.chart_choices import ReferenceBox, SizeBox, SourceLegend
@@ -52,6 +53,7 @@ class LadderChart(PaintedChart):
         self.key.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
         self.column.addWidget(self.key)
         self._drawing = LadderDrawing(session)
+        self._chosen: Kernel | None = None
 
     def shown_size(self) -> Size | None:
         """Return the shown (M, N, K), or None without figures."""
@@ -94,6 +96,9 @@ class LadderChart(PaintedChart):
         self._say_roles()
         self.hint.setText(self._hint_text())
         self._fit()
+        if self._chosen is not self.session.choice.kernel:
+            self._chosen = self.session.choice.kernel
+            self._show_chosen()
 
     def _say_origins(self) -> None:
         """Show the origin of the figures in the tag; below the heading if origins differ or the chart is narrow."""
@@ -159,23 +164,31 @@ class LadderChart(PaintedChart):
         return "  ·  ".join(parts)
 
     def _fit(self) -> None:
-        """Scroll if the rows do not fit, and keep the chosen row visible."""
+        """Let the rows scroll if they do not fit."""
         whole, room = self._drawing.heights(self.figures, self.plot.height())
         self.scroll_bar.setRange(0, max(0, round(whole - room)))
         self.scroll_bar.setPageStep(max(1, round(room)))
         self.scroll_bar.setVisible(whole > room + 1)
         self.plot.update()
 
+    def _show_chosen(self) -> None:
+        """Scroll to the chosen row."""
+        _, room = self._drawing.heights(self.figures, self.plot.height())
+        top, bottom = self._drawing.chosen_row(self.figures, self.plot.height())
+        at = self.scroll_bar.value()
+        self.scroll_bar.setValue(round(min(max(at, bottom - room), top)))
+
     def paint_all(self, painter: QPainter) -> list[Mark]:
         """Paint the bars."""
         return self._drawing.paint(painter, self.plot.size(), self.figures, self.scroll_bar.value())
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Show as many rows as fit now."""
+        """Show as many rows as fit now, the chosen one among them."""
         super().resizeEvent(event)
         self._say_origins()
         self._say_roles()
         self._fit()
+        self._show_chosen()
 
     def picture_size(self) -> QSize:
         """Return a size that shows every bar."""

@@ -49,13 +49,28 @@ class LadderDrawing:
         return len(figures.bars) + len({bar.chapter for bar in figures.bars})
 
     def heights(self, figures: LadderFigures, height: float) -> tuple[float, float]:
-        """Return the height of all rows and the available height, in pixels, for the height of a surface."""
+        """Return the height of all rows and of those that are shown at once, in pixels, for the height of a surface."""
         line = QFontMetricsF(page_font()).height()
-        room = height - (_HEAD + _FOOT) * line
-        return self.rows(figures) * self._pitch(figures, room, line), max(room, 0.0)
+        pitch, shown = self._pitch(figures, height - (_HEAD + _FOOT) * line, line)
+        return self.rows(figures) * pitch, shown * pitch
 
-    def _pitch(self, figures: LadderFigures, room: float, line: float) -> float:
-        return min(max(room / max(self.rows(figures), 1), _LEAST_ROW * line), _MOST_ROW * line)
+    def chosen_row(self, figures: LadderFigures, height: float) -> tuple[float, float]:
+        """Return top and bottom of the chosen kernel's row, in pixels below the first row, with a heading above it."""
+        whole, _ = self.heights(figures, height)
+        pitch = whole / max(self.rows(figures), 1)
+        number, chapter = 0, None
+        for bar in figures.bars:
+            begins, chapter = bar.chapter != chapter, bar.chapter
+            if bar.role == "chosen":
+                return number * pitch, (number + 1 + begins) * pitch
+            number += 1 + begins
+        return 0.0, 0.0
+
+    def _pitch(self, figures: LadderFigures, room: float, line: float) -> tuple[float, int]:
+        """Return the height of a row, and how many whole rows are shown at once."""
+        rows = max(self.rows(figures), 1)
+        pitch = min(max(room / rows, _LEAST_ROW * line), _MOST_ROW * line)
+        return pitch, max(min(rows, int(room / pitch + 1e-6)), 1)
 
     def paint(self, painter: QPainter, size: QSize, figures: LadderFigures, scrolled: float) -> list[Mark]:
         """Paint everything.
@@ -67,7 +82,7 @@ class LadderDrawing:
         figures
             The figures to paint.
         scrolled
-            The scroll position of the rows, in pixels.
+            The scroll position, in pixels; it is rounded to a whole row, so that none is cut.
 
         Returns
         -------
@@ -80,13 +95,12 @@ class LadderDrawing:
         self._metrics = QFontMetricsF(self._bold)
         line = self._metrics.height()
         self._columns(figures, size.width())
-        room = QRectF(0, _HEAD * line, size.width(), max(size.height() - (_HEAD + _FOOT) * line, line))
-        pitch = self._pitch(figures, room.height(), line)
-        used = min(room.height(), self.rows(figures) * pitch)
-        self._axis(painter, figures, QRectF(room.left(), room.top(), room.width(), used))
+        pitch, shown = self._pitch(figures, size.height() - (_HEAD + _FOOT) * line, line)
+        room = QRectF(0, _HEAD * line, size.width(), shown * pitch)
+        self._axis(painter, figures, room)
         painter.save()
         painter.setClipRect(room)
-        marks, top = [], room.top() - scrolled
+        marks, top = [], room.top() - round(scrolled / pitch) * pitch
         chapter = None
         for number, bar in enumerate(figures.bars):
             if bar.chapter != chapter:
@@ -99,7 +113,7 @@ class LadderDrawing:
             marks.append(Mark(row.intersected(room), partial(_bar_text, bar, self._session), bar.kernel))
             top += pitch
         painter.restore()
-        self._library_lines(painter, figures, QRectF(room.left(), room.top(), room.width(), used))
+        self._library_lines(painter, figures, room)
         return marks
 
     # The parts

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from PySide6.QtCore import QRectF, QSize, Qt
-from PySide6.QtGui import QBrush, QColor, QFont, QFontMetricsF, QPainter, QPaintEvent, QPixmap
+from PySide6.QtGui import QBrush, QColor, QFont, QFontMetricsF, QPainter, QPaintEvent, QPixmap, QResizeEvent
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from gemmviz.language import tr
@@ -21,6 +21,8 @@ _USUAL_LANES = 5
 _TIGHTEST, _WIDEST = 0.95, 1.6
 # Of the height of a pair and the gap below it.
 _PAIR = 0.9
+_LEAST_BAR = 90.0
+"""Pixels. If a whole bar would be shorter beside its name, the names stand above the bars."""
 _MIDDLE = Qt.AlignmentFlag.AlignVCenter
 _LEFT, _RIGHT = _MIDDLE | Qt.AlignmentFlag.AlignLeft, _MIDDLE | Qt.AlignmentFlag.AlignRight
 
@@ -40,11 +42,12 @@ def fill_side(painter: QPainter, place: QRectF, theme_name: str, side: int) -> N
 
 @dataclass(frozen=True)
 class _Places:
-    """The layout, in pixels: the font, a pair's height and its line's, and the columns."""
+    """The layout, in pixels: the font, a pair's height and its line's, the lines above its bars, and the columns."""
 
     font: QFont
     height: float
     line: float
+    above: int
     name_width: float
     bars: float
     room: float
@@ -67,6 +70,8 @@ class Bars(QWidget):
         super().__init__()
         self._playback, self._preferences = playback, preferences
         self.lanes: list[FigurePair] = []
+        self.origin = ""
+        """The origin of the figures; one with another origin has it under its name."""
         self.finished = False
         self._still: tuple[object, QPixmap, _Places] | None = None
         self.setAccessibleName(tr("Counters of both, recorded"))
@@ -76,18 +81,28 @@ class Bars(QWidget):
 
     def sizeHint(self) -> QSize:
         """As high as the pairs are where there is room."""
-        line = QFontMetricsF(self.font()).height() * _WIDEST
-        return QSize(round(line * 24), round(2 * line * max(len(self.lanes), _USUAL_LANES)) + 4)
+        return self._hint(_WIDEST) + QSize(0, 4)
 
     def minimumSizeHint(self) -> QSize:
         """As many lines as there are bars, and room for their figures."""
-        line = QFontMetricsF(self.font()).height() * _TIGHTEST
-        return QSize(round(line * 24), round(2 * line * max(len(self.lanes), _USUAL_LANES)))
+        return self._hint(_TIGHTEST)
+
+    def _hint(self, spacing: float) -> QSize:
+        line = QFontMetricsF(self.font()).height() * spacing
+        lines = 2 + (self._lines_above(self.font()) if self.lanes else 0)
+        return QSize(round(line * 24), round(lines * line * max(len(self.lanes), _USUAL_LANES)))
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Ask for another height where the names go above the bars."""
+        super().resizeEvent(event)
+        if event.size().width() != event.oldSize().width():
+            self.updateGeometry()
 
     def show_lanes(self, found: list[FigurePair], finished: bool) -> None:
         """Show other figures."""
         more = len(found) != len(self.lanes)
         self.lanes, self.finished = found, finished
+        self.origin = found[0].origin if found else ""
         if more:
             self.updateGeometry()
         if not self._playback.playing:
@@ -106,7 +121,7 @@ class Bars(QWidget):
                 self._draw_moving(painter, places)
 
     def _drawn_once(self) -> tuple[QPixmap, _Places]:
-        totals = tuple((lane.name, lane.total) for lane in self.lanes)
+        totals = tuple((lane.name, lane.origin, lane.total) for lane in self.lanes)
         key = (
             totals,
             self._preferences.theme,
@@ -128,32 +143,49 @@ class Bars(QWidget):
 
     def _places(self) -> _Places:
         font = QFont(self.font())
-        usual = QFontMetricsF(font).height()
-        height = min((self.height() - 4) / len(self.lanes), 2 * _WIDEST * usual)
-        line = height * _PAIR / 2
+        usual, above = QFontMetricsF(font).height(), self._lines_above(font)
+        height = min((self.height() - 4) / len(self.lanes), (2 + above) * _WIDEST * usual)
+        line = height * _PAIR / (2 + above)
         if line < usual * _TIGHTEST:
             font.setPixelSize(max(int(line / usual * QFontMetricsF(font).ascent()), _SMALLEST_TEXT_PX))
+        names, figures, ratio = self._widths(font)
+        bars = _MARGIN if above else _MARGIN + names + _GAP
+        room = max(self.width() - bars - figures - ratio - 2 * _GAP - _MARGIN, 20.0)
+        return _Places(font, height, line, above, self.width() / 2 if above else names, bars, room, figures, ratio)
+
+    def _widths(self, font: QFont) -> tuple[float, float, float]:
+        """Return the widths of the names, the figures and the ratios."""
         metrics = QFontMetricsF(font)
-        name_width = max(metrics.horizontalAdvance(text) for lane in self.lanes for text in (lane.name, lane.origin))
+        names = {lane.name for lane in self.lanes} | {lane.origin for lane in self.lanes} - {self.origin}
         figures = max(metrics.horizontalAdvance(figure(lane, side, True)) for lane in self.lanes for side in (0, 1))
-        ratio_width = QFontMetricsF(_bold(font)).horizontalAdvance("1/88.8×")
-        bars = _MARGIN + name_width + _GAP
-        room = max(self.width() - bars - figures - ratio_width - 2 * _GAP - _MARGIN, 20.0)
-        return _Places(font, height, line, name_width, bars, room, figures, ratio_width)
+        return (
+            max(map(metrics.horizontalAdvance, names)),
+            figures,
+            QFontMetricsF(_bold(font)).horizontalAdvance("1/88.8×"),
+        )
+
+    def _lines_above(self, font: QFont) -> int:
+        """Return 1 where a name stands above its bars, 0 where it stands beside them."""
+        return int(self.width() - sum(self._widths(font)) - 3 * _GAP - 2 * _MARGIN < _LEAST_BAR)
 
     def _draw_still(self, painter: QPainter, at: _Places) -> None:
-        """Draw names, origins, the final length of each bar, and at the end the ratio of the two."""
+        """Draw names, other origins than the panel has, the final lengths, and at the end the ratio of the two."""
         theme = THEMES[self._preferences.theme]
         for number, lane in enumerate(self.lanes):
             top = 2 + number * at.height
+            own_origin = lane.origin != self.origin
             if number:
                 line = QRectF(_MARGIN, top - at.height * (1 - _PAIR) / 2, self.width() - 2 * _MARGIN, 1)
                 painter.fillRect(line, QColor(theme.raised))
             painter.setFont(at.font)
             painter.setPen(QColor(theme.text))
-            painter.drawText(QRectF(_MARGIN, top, at.name_width, at.line), _LEFT, lane.name)
-            painter.setPen(QColor(theme.muted))
-            painter.drawText(QRectF(_MARGIN, top + at.line, at.name_width, at.line), _LEFT, lane.origin)
+            high = at.line if own_origin or at.above else 2 * at.line
+            painter.drawText(QRectF(_MARGIN, top, at.name_width, high), _LEFT, lane.name)
+            if own_origin:
+                painter.setPen(QColor(theme.muted))
+                under = QRectF(_MARGIN, top + at.line, at.name_width, at.line)
+                beside = QRectF(_MARGIN + at.name_width, top, self.width() - at.name_width - 2 * _MARGIN, at.line)
+                painter.drawText(beside if at.above else under, _RIGHT if at.above else _LEFT, lane.origin)
             for side in (0, 1):
                 total = lane.total[side]
                 if total:
@@ -163,7 +195,8 @@ class Bars(QWidget):
             if self.finished or lane.id == "gflops":
                 painter.setFont(_bold(at.font))
                 painter.setPen(QColor(theme.text))
-                place = QRectF(self.width() - at.ratio_width - _MARGIN, top, at.ratio_width, 2 * at.line)
+                below = top + at.above * at.line
+                place = QRectF(self.width() - at.ratio_width - _MARGIN, below, at.ratio_width, 2 * at.line)
                 painter.drawText(place, _RIGHT, ratio_text(lane.ratio))
 
     def _draw_moving(self, painter: QPainter, at: _Places) -> None:
@@ -174,7 +207,7 @@ class Bars(QWidget):
                 now = lane.now[side]
                 if now:
                     fill_side(painter, _bar(at, number, side, now / _scale(lane)), self._preferences.theme, side)
-                top = 2 + number * at.height + side * at.line
+                top = 2 + number * at.height + (at.above + side) * at.line
                 place = QRectF(at.bars + at.room + _GAP, top, at.figure_width, at.line)
                 painter.drawText(place, _RIGHT, figure(lane, side))
 
@@ -191,7 +224,7 @@ def _scale(lane: FigurePair) -> float:
 
 
 def _bar(at: _Places, number: int, side: int, share: float) -> QRectF:
-    top = 2 + number * at.height + side * at.line
+    top = 2 + number * at.height + (at.above + side) * at.line
     return QRectF(at.bars, top + 1, max(at.room * share, 1.0), at.line - 2)
 
 

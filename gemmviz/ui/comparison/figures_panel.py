@@ -1,12 +1,14 @@
 """The tab of a duel: counters of both recordings as pairs of bars that grow while they play, and differing lines."""
 
 from PySide6.QtCore import Qt, QTimer
-from PySide6.QtWidgets import QComboBox, QLabel, QSizePolicy, QVBoxLayout, QWidget
+from PySide6.QtGui import QResizeEvent
+from PySide6.QtWidgets import QComboBox, QHBoxLayout, QLabel, QSizePolicy, QVBoxLayout, QWidget
 
 from gemmviz.language import tr
 from gemmviz.session import Session
 from gemmviz.session.models.comparison import PACES
 from gemmviz.session.rules.comparison_figures import figure_pairs, sentence
+from gemmviz.ui.charts.tag import Tag
 from gemmviz.ui.comparison.bars import Bars
 from gemmviz.ui.comparison.lane_banks import LaneBanks, lane_banks
 from gemmviz.ui.comparison.lines_panel import LinesPanel
@@ -14,6 +16,7 @@ from gemmviz.ui.connections import listen
 from gemmviz.ui.look.figure_text import shown_name
 
 _REFRESH_MS = 66
+_SIDES = 8  # pixels beside the sentence and the tag
 
 
 class FiguresPanel(QWidget):
@@ -56,9 +59,14 @@ class FiguresPanel(QWidget):
         self.lanes = LaneBanks(session)
         self.lines = LinesPanel(session)
         head = QVBoxLayout()
-        head.setContentsMargins(8, 4, 8, 4)
+        head.setContentsMargins(_SIDES, 4, _SIDES, 4)
         head.addWidget(self.sentence)
-        head.addWidget(self.pace, 0, Qt.AlignmentFlag.AlignLeft)
+        self.tag = Tag(session.preferences)
+        row = QHBoxLayout()
+        row.addWidget(self.pace)
+        row.addStretch(1)
+        row.addWidget(self.tag, 0, Qt.AlignmentFlag.AlignVCenter)
+        head.addLayout(row)
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(0)
@@ -110,5 +118,19 @@ class FiguresPanel(QWidget):
         steps, problem = (session.cursor.step, session.second.cursor.step), session.choice.bench_problem
         self.sentence.setText(sentence(comparison, steps, names))
         self.bars.show_lanes(figure_pairs(comparison, steps, session.results, problem), comparison.finished(*steps))
+        self._say_origin()
         beside = session.second.cursor
         self.lanes.show_requests(names, lane_banks(session.cursor), lane_banks(beside))
+
+    def _say_origin(self) -> None:
+        """Show the origin of the figures; in a narrow panel its first word, which is the part that matters."""
+        origin = self.bars.origin
+        self.tag.say(origin)
+        room = self.width() - 3 * _SIDES - self.pace.sizeHint().width()
+        if origin and self.tag.sizeHint().width() > room:
+            self.tag.say(tr("recorded"), tip=origin)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Shorten the origin where it does not fit."""
+        super().resizeEvent(event)
+        self._say_origin()

@@ -22,7 +22,7 @@ from gemmviz.catalogue.kernel import Kernel
 from gemmviz.catalogue.problem import LARGEST
 from gemmviz.language import tr
 from gemmviz.session import Session
-from gemmviz.session.measurable import why_not
+from gemmviz.session.measurable import reason_and_remedy, why_not
 from gemmviz.ui.charts.result_card import ResultCard
 from gemmviz.ui.charts.what_next import WhatNext
 from gemmviz.ui.connections import listen
@@ -301,8 +301,7 @@ class MeasureControls(QWidget):
     def _offer(self) -> None:
         """Offer the measurements that are possible now; where the chosen kernel cannot be measured, say why."""
         idle, why = not self.session.progress.is_any("bench", "beside"), why_not(self.session)
-        elsewhere = tr("A GPU of another machine can measure it: choose “Other machines…” above.")
-        self.why.setText(f"{why} {elsewhere}" if why and self.session.results.device_facts is None else why)
+        self.why.setText(reason_and_remedy(self.session))
         self.why.setVisible(bool(why))
         for button in (self.this, self.over_this):
             button.setEnabled(idle and not why)

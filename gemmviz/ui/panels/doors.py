@@ -4,7 +4,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QEvent, QObject, Qt, Signal
+from PySide6.QtCore import QEvent, QObject, Qt, QTimer, Signal
 from PySide6.QtGui import QFont, QKeyEvent, QMouseEvent, QResizeEvent, QShortcut
 from PySide6.QtWidgets import (
     QCheckBox,
@@ -25,7 +25,9 @@ from gemmviz.session import Session
 from gemmviz.session.rules.staged import Staged
 from gemmviz.session.tour.lessons import find_lesson
 from gemmviz.trace.playable import Playable
+from gemmviz.ui import connections
 from gemmviz.ui.connections import listen
+from gemmviz.ui.discard import discard
 from gemmviz.ui.look.figure_text import size_text
 from gemmviz.ui.look.style import TYPE_PT, scaled
 from gemmviz.ui.look.theme import THEMES
@@ -316,13 +318,23 @@ class Doors(QWidget):
         button.click()
 
     def leave(self, act: Callable[[], object] | None = None) -> None:
-        """Close the doors, and run the chosen one's action; None: nothing."""
+        """Close the doors for good, and run the chosen one's action; None: nothing."""
         if self.isHidden():
             return
         self.hide()
         self.left.emit()
+        QTimer.singleShot(0, self, self._end)
         if act is not None:
             act()
+
+    def _end(self) -> None:
+        """Delete the doors, which are not shown again.
+
+        They may have been left while one of their signals is emitted: to disconnect then would leave out the next
+        listener. A listener of a deleted widget would raise an error, and no later listener would be called.
+        """
+        connections.close(self)
+        discard(self)
 
     def turned_from(self, page: str) -> None:
         """Close the doors, as another page was opened."""

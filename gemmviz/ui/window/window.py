@@ -260,6 +260,7 @@ class Window(QMainWindow):
 
     def open_doors(self) -> None:
         """Show the doors, with three ways to begin."""
+        self._leave_doors()
         self.doors = Doors(self.session, known(self.centralWidget()), self.columns, self.files.ask_file, self.open_file)
         self.doors.left.connect(self._on_doors_left)
         self.pages.switched.connect(self.doors.turned_from)
@@ -267,6 +268,7 @@ class Window(QMainWindow):
         self.doors.show()
 
     def _on_doors_left(self) -> None:
+        self.doors = None
         self.strip.compare_from("")
         self.stage.setFocus(Qt.FocusReason.OtherFocusReason)
 

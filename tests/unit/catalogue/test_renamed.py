@@ -177,3 +177,11 @@ def test_old_tuned_parameters_are_used_until_newer_ones_take_their_place(capsys)
     (found,) = kept.kept()[0]
     assert found.params == new
     assert run(["tune", "--forget", "equal_shares"]) == 0 and not kept.kept()[0]
+
+
+def test_a_name_with_a_slip_gets_the_names_that_are_alike() -> None:
+    with pytest.raises(UnknownKernel, match=r"no kernel 'gputilled'. Is it gputiled, gputiled1, .*\?"):
+        find("gputilled", ladder())
+    with pytest.raises(UnknownKernel, match="no kernel 'zzzz': `gemmviz list` lists the names") as error:
+        find("zzzz", ladder())
+    assert "gputiled" not in str(error.value)

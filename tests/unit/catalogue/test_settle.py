@@ -16,6 +16,7 @@ from gemmviz.catalogue.guessing.verdict import Reading, Verdict
 from gemmviz.catalogue.kernel import Kernel, parse
 from gemmviz.catalogue.launch import nearest_size
 from gemmviz.catalogue.problem import Problem
+from gemmviz.language import set_language
 
 HOST = """
 void run(float *a, float *b, float *c, int m, int n, int k)
@@ -145,3 +146,24 @@ def test_a_launch_keeps_the_condition_without_which_its_grid_is_no_whole_number(
     made = guess(FILE, Path("mine.cu"))
     right = dataclasses.replace(made, grid=("M / 8",), requires=("M % 8 == 0", "N % 32 == 0"))
     assert next(relaxed(right, made)).requires == ("M % 8 == 0",)
+
+
+@pytest.mark.parametrize(
+    ("language", "wrong", "hindered"),
+    [
+        ("en", "recorded at 48 x 32 x 64: 12 elements", "front matter has to say what turned is (args)"),
+        ("ko", "48 x 32 x 64에서 기록: 12 elements", "turned의 역할을 front matter에 적어야 합니다(args)"),
+        ("es", "grabado con 48 x 32 x 64: 12 elements", "el front matter debe decir qué es turned (args)"),
+    ],
+)
+def test_the_outcome_of_a_trial_is_in_the_language_of_the_window(language: str, wrong: str, hindered: str) -> None:
+    plain = written("float *A, float *B, float *C, int M, int N, int K", "M", "N", "K", "A", "B", "C")
+    asked = written("float *A, float *B, float *C, int M, int N, int K, dim3 turned", "M", "N", "K", "A", "B", "C")
+    set_language(language)
+    try:
+        outcomes = [
+            settle(guess(text, Path("mine.cu")), lambda kernel, size: "12 elements").settled for text in (plain, asked)
+        ]
+    finally:
+        set_language("en")
+    assert outcomes[0].startswith(wrong) and outcomes[1].endswith(hindered)

@@ -69,3 +69,12 @@ def test_a_missing_package_is_one_line_with_the_package_to_install(module, comma
 def test_record_reports_a_full_disk(capsys):
     assert run(["record", "hostmult0", "--size", "2", "--json", "/dev/full"]) == 1
     assert "gemmviz: cannot write /dev/full: No space left on device" in capsys.readouterr().err
+
+
+def test_a_full_disk_behind_the_standard_output_is_said_in_words():
+    with open("/dev/full", "w") as full:  # noqa: PTH123
+        done = subprocess.run(
+            [sys.executable, "-m", "gemmviz", "trust"], stdout=full, stderr=subprocess.PIPE, text=True, check=False
+        )
+    assert done.returncode == 1
+    assert done.stderr.strip() == "gemmviz: the output is not complete: No space left on device"

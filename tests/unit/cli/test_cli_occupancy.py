@@ -85,3 +85,9 @@ def test_a_source_file_is_no_run(tmp_path, capsys):
     assert cli.run(["occupancy", str(path)]) != 0
     said = " ".join(capsys.readouterr().err.split())
     assert "is a source file" in said and "--threads" in said
+
+
+def test_a_kernel_s_name_is_no_run(capsys):
+    assert cli.run(["occupancy", "gputiled"]) == 2
+    said = " ".join(capsys.readouterr().err.split())
+    assert "gputiled is a kernel" in said and "gemmviz bench gputiled" in said and "--threads" in said

@@ -88,6 +88,24 @@ def test_a_launch_that_is_impossible_has_a_message_and_is_not_sent(session, engi
     assert not engines.bench.requests and session.messages.current.kind == "warning"
 
 
+def test_a_gpu_s_kernel_is_not_sent_to_a_machine_that_is_known_to_have_no_gpu(session, engines, measuring):
+    session.choice.choose_kernel(find("gputiled", session.choice.kernels))
+    measuring.measure_this()
+    measuring.measure_over_n([8], False)
+    assert len(engines.bench.requests) == 2  # not known yet: the engine answers
+    session.results.set_device("Some CPU", None, 2)
+    for measure in (measuring.measure_this, lambda: measuring.measure_over_n([8], False)):
+        session.messages.tell(None)
+        measure()
+        assert "This machine has no GPU" in session.messages.current.text
+        assert "another machine can measure it" in session.messages.current.text
+    assert len(engines.bench.requests) == 2
+    measuring.measure_over_n([8], True)
+    session.choice.choose_kernel(find("hostmult1", session.choice.kernels))
+    measuring.measure_this()
+    assert len(engines.bench.requests) == 4
+
+
 def test_all_rungs_are_measured_without_the_one_that_may_not_run(session, engines, measuring, tmp_path):
     strange = replace(session.choice.kernel, name="strange", path=tmp_path / "strange.c", text="// not allowed")
     session.choice.add_kernel(strange)
