@@ -177,6 +177,18 @@ def test_the_distance_to_the_roof_and_the_share_of_caches_are_written(panel, qtb
     assert "sectors × 32 B" in panel.hint.text()
 
 
+def test_a_short_distance_to_the_roof_is_written_below_it(panel):
+    """Beside the middle of the distance it covered the roof's line, and the lower half of the roof's name."""
+    measure(panel.session, "stream_k", 52_840.0)
+    panel.session.choice.choose_kernel(find("stream_k", panel.session.choice.kernels))
+    panel.refresh()
+    written, drawing = painted(panel)
+    (room,) = (box for text, box in written if text.startswith("room"))
+    (roof,) = (box for text, box in written if text.startswith("FP32"))
+    highest = max(found.value for found in panel._found if found.kind == "compute")
+    assert room.top() > drawing.frame.at(1, highest).y() >= roof.bottom()
+
+
 @pytest.mark.parametrize("wide", [420, 900])
 def test_the_reason_for_uncounted_bytes_is_whole_and_on_no_marker(panel, wide):
     """It was cut at its beginning in a narrow chart, and stood on the markers of slow kernels."""

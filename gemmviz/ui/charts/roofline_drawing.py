@@ -236,7 +236,8 @@ class Drawing:
         wide, line = self._metrics.horizontalAdvance(text), self._metrics.height()
         middle = (start.y() + end.y()) / 2
         left = start.x() + 6 if start.x() + wide + 8 <= self.frame.area.right() else start.x() - wide - 8
-        box = QRectF(left, middle - line / 2, wide + 2, line)
+        # Below the roof: close to it the text would cover the line, and the roof's name above it.
+        box = QRectF(left, max(middle - line / 2, end.y() + 3), wide + 2, line)
         painter.fillRect(box, QColor(self._theme.background))
         self._write(painter, text, box, role_colour("chosen", self._theme))
         self._taken.append(box)
