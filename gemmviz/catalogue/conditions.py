@@ -11,7 +11,7 @@ from gemmviz.catalogue.division import Division
 from gemmviz.catalogue.errors import FrontMatterError
 from gemmviz.catalogue.expression import Expression
 from gemmviz.catalogue.kernel import Kernel
-from gemmviz.catalogue.tensor_map import UNIT_BYTES
+from gemmviz.catalogue.tensor_map import PANEL_BYTES, UNIT_BYTES
 from gemmviz.language import tr
 
 # The length of a matrix's row as it is stored: by rows, and by columns.
@@ -79,14 +79,27 @@ def holds(must_hold: Iterable[Expression], values: dict[str, int]) -> bool:
 
 def _rows(kernel: Kernel) -> Iterator[Condition]:
     for matrix in sorted(kernel.maps.keys() - kernel.unaligned):
-        elements = UNIT_BYTES // np.dtype(kernel.dtype_of(matrix)).itemsize
+        itemsize = np.dtype(kernel.dtype_of(matrix)).itemsize
         size = _ROW[matrix][matrix in kernel.column_major]
         why = tr(
             "The copy engine (TMA) accepts {matrix} only if each of its stored rows is a multiple of {unit} bytes.",
             matrix=matrix,
             unit=UNIT_BYTES,
         )
-        yield Condition(Expression(f"{size} % {elements} == 0"), why)
+        yield Condition(Expression(f"{size} % {UNIT_BYTES // itemsize} == 0"), why)
+        box = kernel.maps[matrix]
+        if box.rank > 2:
+            swizzle = box.swizzle.text
+            known = str(int(swizzle) or PANEL_BYTES) if swizzle.isdigit() else ""
+            wide = known or f"({swizzle}) + {PANEL_BYTES} * (({swizzle}) == 0)"
+            why = tr(
+                "A tensor map of {matrix} with {rank} dimensions divides each stored row into panels of {bytes} bytes, and "
+                "no part of a panel may be left.",
+                matrix=matrix,
+                rank=box.rank,
+                bytes=wide,
+            )
+            yield Condition(Expression(f"{size} * {itemsize} % ({wide}) == 0"), why)
 
 
 def _clusters(kernel: Kernel) -> Iterator[Condition]:

@@ -23,7 +23,8 @@ UNIT_BYTES = 16
 LONGEST_SIDE = 256
 """Elements of a box along one side."""
 SUFFIX = ".map"
-_PANEL_BYTES = 128
+PANEL_BYTES = 128
+"""The width of a panel without a swizzle."""
 _KNOWN_SWIZZLES = ", ".join(map(str, SWIZZLES))
 _FORM = 'maps must give a box of each matrix that is mapped, as in maps = { A = { box = ["BM", "BK"], swizzle = 128 } }'
 
@@ -70,7 +71,7 @@ class TensorMap:
         A tensor of more than two dimensions has the columns within a panel, the rows, the panels, and 1 of all else; a
         box has its panels one behind the other.
         """
-        return (self.swizzle or _PANEL_BYTES) // np.dtype(dtype).itemsize
+        return (self.swizzle or PANEL_BYTES) // np.dtype(dtype).itemsize
 
 
 class _BoxTable(msgspec.Struct, forbid_unknown_fields=True):
@@ -149,9 +150,9 @@ def fill_in(matrix: str, box: Box, dtype: str, names: Mapping[str, int]) -> Tens
         why = tr("its rows have {bytes} bytes, which is no multiple of {unit}", bytes=row_bytes, unit=UNIT_BYTES)
     elif swizzle not in SWIZZLES:
         why = tr("its swizzle is {bytes} bytes; there are {known}", bytes=swizzle, known=_KNOWN_SWIZZLES)
-    elif box.rank > 2 and swizzle in SWIZZLES and row_bytes % (swizzle or _PANEL_BYTES):
+    elif box.rank > 2 and swizzle in SWIZZLES and row_bytes % (swizzle or PANEL_BYTES):
         why = tr(
-            "its rows have {bytes} bytes, and panels of them {panel}", bytes=row_bytes, panel=swizzle or _PANEL_BYTES
+            "its rows have {bytes} bytes, and panels of them {panel}", bytes=row_bytes, panel=swizzle or PANEL_BYTES
         )
     elif swizzle and row_bytes > swizzle and box.rank == 2:
         why = tr("its rows have {bytes} bytes, more than the swizzle's {most}", bytes=row_bytes, most=swizzle)

@@ -7,8 +7,9 @@ import pytest
 from gemmviz.backends.base import LaunchError
 from gemmviz.backends.tensor_maps import Geometry, encode, geometry
 from gemmviz.catalogue.capability import architecture, need, suits
+from gemmviz.catalogue.errors import ConstraintError
 from gemmviz.catalogue.kernel import load
-from gemmviz.catalogue.launch import launch
+from gemmviz.catalogue.launch import launch, nearest_size
 from gemmviz.catalogue.problem import Problem
 
 HOPPER = Path(__file__).parents[1] / "hopper"
@@ -41,6 +42,20 @@ def test_a_tensor_of_more_dimensions_has_panels_as_wide_as_the_swizzle(tmp_path)
         assert found.sizes == (64, 40, 3, *ones) and found.box == (64, 32, 1, *ones)
         assert found.strides == (384, 128, *(384,) * len(ones))
         assert geometry(launch(load(file), Problem(40, 24, 192)), "B").sizes == (24, 192)
+
+
+@pytest.mark.parametrize(("swizzle", "panel"), [("128", 64), ('"4 * 32"', 64), ("64", 32), ("0", 64), ('"32 - 32"', 64)])
+def test_panels_divide_each_stored_row(tmp_path, swizzle, panel):
+    """The driver refuses a tensor of no panels, and the copy engine leaves out the columns after the last whole one."""
+    file = tmp_path / "mine.cu"
+    text = (HOPPER / "tma_tiles.cu").read_text(encoding="utf-8")
+    file.write_text(text.replace("swizzle = 128 }", f"swizzle = {swizzle}, rank = 3 }}", 1), encoding="utf-8")
+    mine = load(file)
+    assert geometry(launch(mine, Problem(40, 24, 3 * panel)), "A").sizes == (panel, 40, 3)
+    for k in (panel // 2, panel + 8):
+        with pytest.raises(ConstraintError, match="divides each stored row into panels"):
+            launch(mine, Problem(40, 24, k))
+    assert nearest_size(mine, Problem(40, 24, panel + 8), mine.defaults) == Problem(40, 24, panel)
 
 
 def test_a_matrix_at_an_odd_address_is_refused_before_the_driver_is_asked():
