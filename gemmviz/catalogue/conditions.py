@@ -99,7 +99,8 @@ def _rows(kernel: Kernel) -> Iterator[Condition]:
                 rank=box.rank,
                 bytes=wide,
             )
-            yield Condition(Expression(f"{size} * {itemsize} % ({wide}) == 0"), why)
+            whole = f"{size} % {int(known) // itemsize}" if known else f"{size} * {itemsize} % ({wide})"
+            yield Condition(Expression(f"{whole} == 0"), why)
 
 
 def _clusters(kernel: Kernel) -> Iterator[Condition]:

@@ -44,7 +44,9 @@ def test_a_tensor_of_more_dimensions_has_panels_as_wide_as_the_swizzle(tmp_path)
         assert geometry(launch(load(file), Problem(40, 24, 192)), "B").sizes == (24, 192)
 
 
-@pytest.mark.parametrize(("swizzle", "panel"), [("128", 64), ('"4 * 32"', 64), ("64", 32), ("0", 64), ('"32 - 32"', 64)])
+@pytest.mark.parametrize(
+    ("swizzle", "panel"), [("128", 64), ('"4 * 32"', 64), ("64", 32), ("0", 64), ('"32 - 32"', 64)]
+)
 def test_panels_divide_each_stored_row(tmp_path, swizzle, panel):
     """The driver refuses a tensor of no panels, and the copy engine leaves out the columns after the last whole one."""
     file = tmp_path / "mine.cu"
