@@ -93,8 +93,8 @@ def _rows(kernel: Kernel) -> Iterator[Condition]:
             known = str(int(swizzle) or PANEL_BYTES) if swizzle.isdigit() else ""
             wide = known or f"({swizzle}) + {PANEL_BYTES} * (({swizzle}) == 0)"
             why = tr(
-                "A tensor map of {matrix} with {rank} dimensions divides each stored row into panels of {bytes} bytes, and "
-                "no part of a panel may be left.",
+                "A tensor map of {matrix} with {rank} dimensions divides each stored row into panels of {bytes} bytes, "
+                "and no part of a panel may be left.",
                 matrix=matrix,
                 rank=box.rank,
                 bytes=wide,
