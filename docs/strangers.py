@@ -1,9 +1,11 @@
 """Makes the tables of docs/strangers.md: kernels of other repositories, as they stand there.
 
 ``python docs/strangers.py TABLE`` takes over the table of ``benchmarks/wild.py --json`` and ``benchmarks/wild_gpu.py``
-into docs/strangers.json, without any source text. Without an argument only the page is made.
+into docs/strangers.json, without any source text. ``--figures`` takes over only what a GPU has measured: a count keeps
+what the checker said at its time. Without a table only the page is made.
 """
 
+import argparse
 import json
 import re
 import sys
@@ -74,6 +76,26 @@ def taken_over(table: Sequence[Row], lines: Sequence[Sequence[str]], old: Sequen
                 "why": "" if found["described"] else found["why"][:_SHOWN],
             }
         )
+    return rows
+
+
+def with_figures(table: Sequence[Row], old: Sequence[Row]) -> list[Row]:
+    """Return the rows of the page with the figures of a table that a GPU has measured.
+
+    Parameters
+    ----------
+    table
+        The rows of ``wild_gpu.py``.
+    old
+        The rows for the page so far.
+    """
+    named = {_name(row): row for row in table if row["measured"]}
+    rows = []
+    for row in old:
+        found = named.get(_name(row))
+        if found and row["described"]:
+            row = row | {key: found[key] for key in ("measured", "size")} | {"gflops": round(found["gflops"], 1)}
+        rows.append(row)
     return rows
 
 
@@ -168,12 +190,17 @@ def read() -> list[Row]:
 
 
 def main() -> int:
-    """Take a table over, and make the page."""
-    if tables := sys.argv[1:]:
+    """Take tables over, and make the page."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("tables", nargs="*", type=Path, metavar="TABLE")
+    parser.add_argument("--figures", action="store_true", help="only what a GPU has measured")
+    asked = parser.parse_args()
+    if asked.tables:
         lines = [line.split("\t") for line in LIST.read_text(encoding="utf-8").splitlines() if line.strip()]
         rows = read()
-        for table in tables:
-            rows = taken_over(json.loads(Path(table).read_text(encoding="utf-8")), lines, rows)
+        for table in asked.tables:
+            found = json.loads(table.read_text(encoding="utf-8"))
+            rows = with_figures(found, rows) if asked.figures else taken_over(found, lines, rows)
         DATA.write_text("[\n" + ",\n".join(json.dumps(row) for row in rows) + "\n]\n", encoding="utf-8")
     PAGE.write_text(filled(PAGE.read_text(encoding="utf-8"), section(read())), encoding="utf-8")
     return 0

@@ -50,6 +50,14 @@ def test_a_kernel_that_was_not_tried_again_keeps_its_row(page):
     assert page.taken_over([], [LINE, ["someone/gemm", "b.cu", "other", "development", "0" * 40]], [before]) == [before]
 
 
+def test_figures_of_a_gpu_change_nothing_else_of_a_count(page):
+    (before,) = page.taken_over([ROW | {"measured": "", "gflops": 0.0}], [LINE], [])
+    table = [ROW | {"right": False, "findings": [], "why": "another engine"}]
+    assert page.with_figures(table, [before]) == [before | {"measured": "ok", "gflops": 12.3}]
+    assert page.with_figures([ROW | {"measured": ""}], [before]) == [before]
+    assert page.with_figures(table, [before | {"described": False}]) == [before | {"described": False}]
+
+
 def test_the_sums_count_the_rows(page):
     lines = [LINE, [LINE[0], "b.cu", *LINE[2:]]]
     failed = ROW | {"file": "b.cu", "described": False, "right": False, "findings": [], "measured": "", "why": "no *C*"}
