@@ -89,8 +89,10 @@ def _bytes(path: Path, most_bytes: int) -> bytes:
     descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC | os.O_NOCTTY)
     try:
         found = os.fstat(descriptor)
+        if stat.S_ISDIR(found.st_mode):
+            raise UnreadableFile(tr("{file} is a folder: open a file in it", file=path.name))
         if not stat.S_ISREG(found.st_mode):
-            raise UnreadableFile(tr("{file} is not a regular file, but a folder, a pipe or a device", file=path.name))
+            raise UnreadableFile(tr("{file} is a pipe or a device, not a regular file", file=path.name))
         with os.fdopen(descriptor, "rb", closefd=False) as file:
             # No more than the file has: memory is taken for the requested length.
             raw = file.read(min(found.st_size, most_bytes) + 1)

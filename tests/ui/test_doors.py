@@ -88,17 +88,27 @@ def test_the_third_door_asks_for_a_file(window, doors, qtbot, monkeypatch):
     assert asked and window.doors is None
 
 
-def test_a_dropped_file_is_opened(window, doors, qtbot, monkeypatch, tmp_path):
-    opened, mine = [], tmp_path / "mine.cu"
+@pytest.mark.parametrize("names", [["mine.cu"], ["mine.cu", "other.cu"]])
+def test_dropped_files_are_opened(window, doors, qtbot, monkeypatch, tmp_path, names):
+    opened, mine = [], [tmp_path / name for name in names]
     monkeypatch.setattr(window, "open_file", opened.append)
     data = QMimeData()
-    data.setUrls([QUrl.fromLocalFile(str(mine))])
+    data.setUrls([*(QUrl.fromLocalFile(str(path)) for path in mine), QUrl("https://example.org/far.cu")])
     drop = (Qt.DropAction.CopyAction, data, Qt.MouseButton.LeftButton, Qt.KeyboardModifier.NoModifier)
     entering = QDragEnterEvent(QPoint(9, 9), *drop)
     window.dragEnterEvent(entering)
     assert entering.isAccepted()
     window.dropEvent(QDropEvent(QPointF(9, 9), *drop))
-    assert opened == [mine] and window.doors is None
+    assert opened == mine and window.doors is None
+
+
+def test_a_drop_without_a_file_of_this_machine_is_refused(window, doors):
+    data = QMimeData()
+    data.setUrls([QUrl("https://example.org/far.cu")])
+    drop = (Qt.DropAction.CopyAction, data, Qt.MouseButton.LeftButton, Qt.KeyboardModifier.NoModifier)
+    entering = QDragEnterEvent(QPoint(9, 9), *drop)
+    window.dragEnterEvent(entering)
+    assert not entering.isAccepted()
 
 
 @pytest.mark.sweep("charts")

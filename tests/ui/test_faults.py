@@ -128,7 +128,7 @@ def test_a_file_that_is_no_source_is_reported(window, tmp_path, kind):
         path.write_bytes(b"\xff\xfe\x00" * 100)
     rungs = window.ladder.count()
     window.open_file(path)
-    messages = {"folder": "not a regular file", "pipe": "not a regular file", "huge": "1 MB"}
+    messages = {"folder": "x.cu is a folder", "pipe": "not a regular file", "huge": "1 MB"}
     messages |= {"gone": "No such file", "bytes": "UTF-8"}
     assert messages[kind] in window.message_bar.text.text()
     assert window.ladder.count() == rungs

@@ -14,6 +14,8 @@ def what_to_do(text: str, path: Path) -> str:
     text, path
         The file.
     """
+    if not text.strip():
+        return tr("the file is empty: open the file that holds the kernel, or write the kernel here")
     if has_kernel(text, path):
         return tr(
             "no front matter: it starts with a line `// ---gemmviz` and ends with `// ---`; "

@@ -205,15 +205,14 @@ class RunQuestion(QFrame):
         folder = permission.folder
         if folder is None and self._is_guessed():
             text = tr(
-                "How it is launched was guessed, and is not in the file. "
-                "So this text may be allowed, and not its folder."
+                "Its launch was guessed and is not in the file. So only this text can be allowed, not its whole folder."
             )
             texts.append(text)
         elif folder is None:
             texts.append(
                 tr(
-                    "This text is not the one on file: it was changed here, front matter was added, or it came with a "
-                    "saved state. So its folder cannot be trusted for it."
+                    "This text differs from the file: it was changed here, front matter was added, or it came with a "
+                    "saved state. So only this text can be allowed, not its whole folder."
                 )
             )
         else:

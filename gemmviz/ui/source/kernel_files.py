@@ -73,12 +73,13 @@ class KernelFiles(QObject):
             self.open(Path(path))
 
     def paste(self) -> None:
-        """Open the kernel whose text, or whose file, is on the clipboard."""
+        """Open the kernel whose text is on the clipboard, or the files there."""
         # None where the program that copied has ended.
         copied = QGuiApplication.clipboard().mimeData() or QMimeData()
-        files = [url.toLocalFile() for url in copied.urls() if url.isLocalFile()]
+        files = [Path(url.toLocalFile()) for url in copied.urls() if url.isLocalFile()]
         try:
-            self.open(Path(files[0]) if len(files) == 1 else pasted.keep(copied.text()))
+            for path in files or [pasted.keep(copied.text())]:
+                self.open(path)
         except GemmvizError as error:
             self.session.messages.tell(Message(str(error), "info"))
 
@@ -110,6 +111,8 @@ class KernelFiles(QObject):
             act()
         except FrontMatterError as error:
             self._tell_fault(path, error)
+        except UnreadableFile as error:  # it names the file
+            self.session.messages.tell(Message(str(error), lasting=True))
         except GemmvizError as error:
             self.session.messages.tell(Message(_cannot_open(path.name, error), lasting=True))
         except OSError as error:

@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
-from PySide6.QtCore import Qt, QTimer
+from PySide6.QtCore import Qt, QTimer, QUrl
 from PySide6.QtGui import QCloseEvent, QDragEnterEvent, QDropEvent, QResizeEvent
 from PySide6.QtWidgets import QMainWindow, QVBoxLayout, QWidget
 
@@ -351,15 +351,15 @@ class Window(QMainWindow):
         self.columns.share()
 
     def dragEnterEvent(self, event: QDragEnterEvent) -> None:
-        """Accept one file on this machine."""
-        urls = event.mimeData().urls()
-        if len(urls) == 1 and urls[0].isLocalFile():
+        """Accept files on this machine."""
+        if any(url.isLocalFile() for url in event.mimeData().urls()):
             event.acceptProposedAction()
 
     def dropEvent(self, event: QDropEvent) -> None:
-        """Open the dropped file, as if the user had chosen it in the dialog."""
+        """Open the dropped files, as if the user had chosen each in the dialog."""
         self._leave_doors()
-        self.open_file(Path(event.mimeData().urls()[0].toLocalFile()))
+        for url in filter(QUrl.isLocalFile, event.mimeData().urls()):
+            self.open_file(Path(url.toLocalFile()))
 
     def closeEvent(self, event: QCloseEvent) -> None:
         """End the engines with the window, unless the user wants to save edits first."""
