@@ -1,4 +1,4 @@
-"""The encodings of sources: UTF-8, UTF-16 with a byte order mark, GBK for Chinese, Latin-1 (as Windows extends it)."""
+"""Encodings and line ends of sources: UTF-8, UTF-16 with a byte order mark, GBK for Chinese, Latin-1 as on Windows."""
 
 import codecs
 import re
@@ -38,6 +38,8 @@ def decoded(raw: bytes) -> tuple[str, str] | None:
 def encoded(text: str, old: bytes) -> bytes:
     """Return a text in the encoding of the file that it replaces; in UTF-8 where that has no such character.
 
+    If all lines of that file end as on Windows, so do the new ones.
+
     Parameters
     ----------
     text
@@ -46,6 +48,9 @@ def encoded(text: str, old: bytes) -> bytes:
         The bytes of the file so far.
     """
     found = decoded(old)
+    ends = found[0].count("\n") if found else 0
+    if found and ends and found[0].count("\r\n") == ends:
+        text = text.replace("\r\n", "\n").replace("\n", "\r\n")
     try:
         return text.encode(found[1] if found else "utf-8")
     except UnicodeEncodeError:

@@ -152,10 +152,10 @@ def write_text(path: Path, text: str) -> None:
 
 
 def write_source(path: Path, text: str) -> None:
-    """Write a kernel's text in the encoding of the old file; that is replaced only when the new one is whole.
+    """Write a kernel's text as the old file was written; that is replaced only when the new one is whole.
 
-    A file keeps its permissions, and a link still leads to its file. A target that is no regular file (``/dev/stdout``,
-    a pipe) is written directly.
+    A file keeps its encoding, its line ends and its permissions, and a link still leads to its file. A target that is
+    no regular file (``/dev/stdout``, a pipe) is written directly.
 
     Raises
     ------

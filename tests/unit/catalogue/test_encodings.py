@@ -16,3 +16,21 @@ def test_utf8_is_read_without_a_search_for_another_encoding(text: str, monkeypat
 )
 def test_other_encodings_are_found_by_their_bytes(text: str, name: str) -> None:
     assert encodings.decoded((text + "float a;\n").encode(name)) == (text + "float a;\n", name)
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        (b"// \xe9\r\nfloat a;\r\n", b"// \xe9\r\nfloat b;\r\n"),  # a file from Windows lost its line ends
+        (b"// \xe9\nfloat a;\n", b"// \xe9\nfloat b;\n"),
+        (b"float a;\r\nfloat b;\n", "// é\nfloat b;\n".encode()),  # of both kinds
+        (b"", "// é\nfloat b;\n".encode()),
+    ],
+)
+def test_a_text_is_written_as_its_file_was(old: bytes, new: bytes) -> None:
+    assert encodings.encoded("// é\nfloat b;\n", old) == new
+
+
+def test_utf_16_keeps_its_line_ends() -> None:
+    new = encodings.encoded("float b;\n", "float a;\r\n".encode("utf-16"))
+    assert new.decode("utf-16") == "float b;\r\n"

@@ -176,7 +176,7 @@ def test_a_source_is_read_in_its_encoding_and_saved_in_it(tmp_path, comment, enc
     assert read_source(path) == text
     changed = text + f"// {comment}\n"
     write_source(path, changed)
-    assert path.read_bytes() == changed.encode(encoding)
+    assert path.read_bytes() == changed.replace("\n", "\r\n").encode(encoding)
     write_source(path, changed + "// 한글\n")  # Korean is not in each of them
     assert read_source(path) == changed + "// 한글\n"
 

@@ -91,4 +91,4 @@ def test_boxes_that_only_a_person_knows_are_asked_for_and_nothing_else(
 def test_a_folder_is_called_a_folder(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "folder.cu").mkdir()
     assert cli.run(["describe", str(tmp_path / "folder.cu")]) != 0
-    assert "but a folder" in " ".join(capsys.readouterr().err.split())
+    assert "is a folder" in " ".join(capsys.readouterr().err.split())
