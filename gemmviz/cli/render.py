@@ -2,6 +2,7 @@
 
 import argparse
 import os
+import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -51,6 +52,7 @@ def add(commands: Any, summary: str) -> None:
     )
     parser.add_argument(
         "--lens",
+        type=_lens,
         choices=[*LENSES, _NO_LENS],
         metavar="NAME",
         help=f"the lens in place of the shared tiles: {', '.join(LENSES)}, or {_NO_LENS} (default: the demo's)",
@@ -145,6 +147,12 @@ def _progress() -> Iterator[Callable[[int, int], None]]:
     with Progress(console=console, transient=True, disable=not console.is_terminal) as bar:
         task = bar.add_task("Drawing", total=None)
         yield lambda done, of: bar.update(task, completed=done, total=of)
+
+
+def _lens(text: str) -> str:
+    """Return the name of a lens in its own spelling: ``tensor-core`` and ``STREAM_K`` are understood, too."""
+    plain = {re.sub(r"\W|_", "", name).lower(): name for name in LENSES}
+    return plain.get(re.sub(r"\W|_", "", text).lower(), text)
 
 
 def _fps(text: str) -> float:

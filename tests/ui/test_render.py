@@ -263,6 +263,19 @@ def test_the_lens_of_a_picture_shows_the_thread_of_the_chosen_element(qapp, tmp_
     assert [moment.lane for moment in drawn] == [lane]
 
 
+@pytest.mark.parametrize("name", ["tensor-core", "Tensor_Core", "none"])
+def test_the_name_of_a_lens_may_be_spelled_without_spaces(qapp, tmp_path, monkeypatch, name):
+    drawn = []
+    monkeypatch.setattr(picture.Frames, "__init__", lambda self, *given, **named: drawn.append(given) or exit_now())
+    with pytest.raises(SystemExit):
+        run(["render", "gputiled", "--lens", name, "-o", str(tmp_path / "x.png")])
+    assert drawn
+
+
+def exit_now():
+    raise SystemExit
+
+
 def test_a_film_that_is_interrupted_leaves_no_file_and_keeps_the_old_one(qapp, tmp_path, monkeypatch):
     path = tmp_path / "film.gif"
     path.write_text("old")
