@@ -29,7 +29,7 @@ def help_groups(actions: list[Action]) -> Groups:
         (tr("wheel, drag"), tr("zoom and shift the stage")),
         (tr("click, drag the timeline"), tr("go to a step")),
         (tr("Shift+drag the timeline"), tr("loop these steps; its ends can be dragged")),
-        (tr("click a flag"), tr("to a stop of the tour")),
+        (tr("click a flag"), tr("to a stop of the lesson")),
     ]
     groups[tr("While the source is edited")] = [
         ("<code>Ctrl+Z</code>, <code>Ctrl+Shift+Z</code>", tr("undo, redo (a revert, too)")),

@@ -58,7 +58,7 @@ def presenter_actions(presenter: Presents) -> list[Action]:
         Action("present_end", menu, tr("End presenting"), ("F11", "Shift+F5"), presenter.end),
         Action("present_lesson", menu, tr("The lesson of this kernel"), ("Ctrl+L",), session.guide.toggle_lesson),
         Action("present_freeze", menu, tr("Freeze the warp / release it"), ("W",), presenter.freeze),
-        Action("present_duel", menu, tr("Two kernels: in the window"), ("D",), lambda: _say_duel(presenter)),
+        Action("present_duel", menu, tr("Compare two kernels (in the window)"), ("D",), lambda: _say_duel(presenter)),
         *_type_actions(presenter),
         *language_actions(session, "present", menu),
     ]
