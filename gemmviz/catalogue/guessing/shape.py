@@ -91,7 +91,8 @@ class Shaper(Fitting):
                 self.free[letter] or (self._text(total) if known else self._from_shared(f"threadIdx.{axis}") or "1")
             )
         made.why["block"] = GuessReason(
-            0.75, tr("the thread indices of C, each up to the next larger part of its row or column index")
+            0.75,
+            tr("read from the index of C: each thread index counts up to the next larger term of its row or column"),
         )
         return tuple(block)
 
