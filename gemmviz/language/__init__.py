@@ -8,7 +8,7 @@ import re
 from typing import Literal
 
 from gemmviz.language.catalogue import Catalogue, read_catalogue
-from gemmviz.language.numbers import thousands
+from gemmviz.language.numbers import THIN, thousands
 from gemmviz.language.particles import with_particles
 
 Language = Literal["en", "ko", "es"]
@@ -80,6 +80,12 @@ def tr_again(text: str, before: Language) -> str:
     count = filled.setdefault("count", "1")  # the form for exactly one may leave the number out
     digits = re.sub(r"\D", "", str(count))
     return trn(one, many, int(digits or 1), **filled)
+
+
+def percent(share: float, decimals: int = 0) -> str:
+    """Return a share as a percentage; in Spanish a thin space is before the sign."""
+    text = f"{share:.{decimals}%}"
+    return text.replace("%", f"{THIN}%") if _code == "es" else text
 
 
 def finished(text: str) -> str:

@@ -4,7 +4,7 @@ from dataclasses import dataclass, replace
 
 from gemmviz.bench.row import figure_of
 from gemmviz.catalogue.problem import Problem
-from gemmviz.language import mark, tr, trn
+from gemmviz.language import mark, percent, tr, trn
 from gemmviz.session.models.comparison import Comparison
 from gemmviz.session.models.results import Results
 from gemmviz.trace.order.progress import Match, Tally
@@ -169,8 +169,8 @@ def sentence(comparison: Comparison, steps: tuple[int, int], names: tuple[str, s
             "Reads for products: {mine} has made {one} of its reads, {other} {two}.",
             mine=mine,
             other=other,
-            one=f"{shares[0]:.0%}",
-            two=f"{shares[1]:.0%}",
+            one=percent(shares[0]),
+            two=percent(shares[1]),
         )
     if steps[1] >= match.other.last:
         templates = _OTHER_ENDED

@@ -11,6 +11,7 @@ from PySide6.QtGui import QColor, QFont, QHelpEvent, QLinearGradient, QPainter, 
 from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
 
 from gemmviz.bench.claims.claim_text import figure
+from gemmviz.language import percent as percentage
 from gemmviz.language import tr
 from gemmviz.session.models.preferences import Preferences
 from gemmviz.ui.connections import listen
@@ -150,7 +151,7 @@ class HeatMap(QWidget):
         painter.setPen(QColor(ink(theme, (red, green, blue))))
         text = figure(value, "")
         if cell.height() >= _SHARE_FROM:
-            text += f"\n{share:.0%}"
+            text += f"\n{percentage(share)}"
         painter.drawText(cell, Qt.AlignmentFlag.AlignCenter, text)
 
     def _scale(self, painter: QPainter, area: QRectF, theme: Theme) -> None:
@@ -218,7 +219,7 @@ def _cell_text(table: HeatTable, row: int, column: int) -> str:
     where = f"{table.title}: {table.rows[row]}, {table.columns[column]}"
     if value is None or share is None:
         return tr("{where}: no figure", where=where)
-    figures = {"figure": figure(value, table.unit), "share": f"{share:.0%}"}
+    figures = {"figure": figure(value, table.unit), "share": percentage(share)}
     return tr("{where}: {figure}, {share} of the best", where=where, **figures)
 
 

@@ -6,7 +6,7 @@ from PySide6.QtCore import QRectF, QSize, Qt
 from PySide6.QtGui import QBrush, QColor, QFont, QFontMetricsF, QPainter, QPaintEvent, QPixmap, QResizeEvent
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
-from gemmviz.language import tr
+from gemmviz.language import percent, tr
 from gemmviz.language.numbers import thousands
 from gemmviz.session.models.playback import Playback
 from gemmviz.session.models.preferences import Preferences
@@ -236,5 +236,5 @@ def figure(lane: FigurePair, side: int, at_end: bool = False) -> str:
     if lane.unit == "GFLOPS":
         return gflops_text(total)
     if lane.unit == "%":
-        return f"{now:.0f} %"
+        return percent(now / 100)
     return f"{thousands(round(now))} / {thousands(round(total))}" + (f" {lane.unit}" if lane.unit else "")

@@ -8,6 +8,7 @@ from gemmviz.bench.ranking import LIBRARIES, Standing, place
 from gemmviz.bench.row import Row, Telemetry, figure_of
 from gemmviz.bench.status_names import bound_text, status_name
 from gemmviz.catalogue.kernel import Kernel
+from gemmviz.language import percent as percentage
 from gemmviz.language import tr
 from gemmviz.language.numbers import thousands
 from gemmviz.session import Session
@@ -32,7 +33,9 @@ def percent(share: float | None) -> str:
     """Write a share as a percentage; a dash for none."""
     if share is None:
         return "–"
-    return f"{share:.0%}" if share >= 0.1 else f"{share:.1%}" if share >= 0.001 else "<0.1%"
+    if share < 0.001:
+        return f"<{percentage(0.001, 1)}"
+    return percentage(share, 0 if share >= 0.1 else 1)
 
 
 def times(ratio: float) -> str:
@@ -157,7 +160,7 @@ def details(row: Row) -> list[str]:
             gflops=gflops,
             n=stats["n"],
             time=_seconds(stats["median"]),
-            iqr=f"{stats['iqr_rel']:.1%}",
+            iqr=percentage(stats["iqr_rel"], 1),
         )
     else:
         median_text = tr("{gflops} GFLOPS, cold median", gflops=gflops)

@@ -117,6 +117,12 @@ def test_thousands_are_apart_by_a_thin_space_in_every_language(code):
     assert language.tr("{line}", line=1024) == "1024"
 
 
+@pytest.mark.parametrize(("code", "text"), [("en", "12.5%"), ("ko", "12.5%"), ("es", "12.5\u202f%")])
+def test_a_percentage_is_written_as_the_language_has_it(code, text):
+    language.set_language(code)
+    assert language.percent(0.125, 1) == text
+
+
 def test_no_other_place_writes_thousands():
     """No format of a number with a comma, and no figure with one in a text."""
     for path in sorted(PACKAGE.rglob("*.py")):
