@@ -76,6 +76,15 @@ def test_a_mistake_is_reported_and_disables_ok_until_it_is_corrected(make_form, 
     assert [e.text for e in parse(form.accepted_text(), PATH).grid] == ["ceil(min(N, N) / TS)", "ceil(M / TS)"]
 
 
+def test_a_parameter_without_a_role_is_named(make_form):
+    """The message was the front matter's: “args names '?'; known are A, B, C, …”, and in English only."""
+    form = make_form(TEXT.replace("int inner)", "int inner, dim3 turned)"))
+    assert form.verdict.text() == "✗ Choose what turned is, on the left, in place of “?”."
+    assert not form.ok.isEnabled()
+    next(b for b in form.findChildren(QComboBox) if b.currentText() == "?").setCurrentText("0")
+    assert form.ok.isEnabled()
+
+
 def test_a_role_that_is_chosen_twice_is_reported(make_form, qtbot):
     form = make_form()
     box = next(b for b in form.findChildren(QComboBox) if b.currentText() == "B")

@@ -16,6 +16,7 @@ from gemmviz import language
 from gemmviz.bench.figures import Figures
 from gemmviz.bench.reference_results import ReferenceResults
 from gemmviz.language.catalogue import Catalogue
+from gemmviz.ui.charts.ladder_drawing import LadderDrawing
 from gemmviz.ui.look.figure_text import origin_name, standing_text
 
 
@@ -72,6 +73,21 @@ def test_at_most_four_jumps_are_shown_and_always_the_chosen_one(charts):
     jumps = {bar.kernel.name: bar.jump for bar in charts.ladder.figures.bars if bar.jump}
     assert len(jumps) == 4 and jumps["stream_k"] == pytest.approx(1.04)
     assert set(jumps) == {"stream_k", "warp_tiling", "RR", "vectorised"}
+
+
+def test_the_jump_of_a_bar_beyond_the_library_s_line_stands_left_of_this_line(charts, monkeypatch):
+    add_reference(window_of(charts), {"l2_swizzle": 7500.0, "stream_k": 8300.0, "cublas": 8000.0})
+    choose(charts, "stream_k")
+    drawing, boxes, write = charts.ladder._drawing, {}, LadderDrawing._write
+
+    def seen(self, painter, text, box, *rest, **more):
+        boxes[text] = box
+        write(self, painter, text, box, *rest, **more)
+
+    monkeypatch.setattr(LadderDrawing, "_write", seen)
+    charts.ladder.plot.grab()
+    (jump,) = (box for text, box in boxes.items() if text.endswith("×") or "the kernel before" in text)
+    assert drawing._left < jump.left() and jump.right() < drawing._x(8000.0) < drawing._x(8300.0)
 
 
 def test_the_axis_is_linear_from_0(charts):

@@ -161,9 +161,7 @@ class LadderDrawing:
     def _row(self, painter: QPainter, bar: Bar, above: Bar | None, row: QRectF) -> None:
         theme, chosen = self._theme, bar.role == "chosen"
         if chosen:
-            ground = QColor(theme.accent)
-            ground.setAlpha(30)
-            painter.fillRect(row, ground)
+            painter.fillRect(row, self._tint())
         colour = role_colour(bar.role, theme)
         strong = bar.role != "other"
         name = elided(self._name(bar, above), self._bold if chosen else self._font, self._left - _GAP - _INSET)
@@ -203,16 +201,29 @@ class LadderDrawing:
         chosen = bar.role == "chosen"
         metrics = QFontMetricsF(self._bold if chosen else self._font)
         limit = min([x for x in self._ends if x > end] + [self._right])
+        inside = min([x for x in self._ends if self._left < x < end] + [end])  # left of a library's line, too
         for text in texts:
             wide = metrics.horizontalAdvance(text) + 2 * _GAP
             if end + wide <= limit:
                 box = QRectF(end + _GAP, row.top(), wide, row.height())
-            elif self._left + wide <= end and bar.origin:
-                box = QRectF(end - wide + _GAP, row.top(), wide - 2 * _GAP, row.height())
+            elif self._left + wide <= inside and bar.origin:
+                box = QRectF(inside - wide + _GAP, row.top(), wide - 2 * _GAP, row.height())
+                self._clear(painter, box, chosen)
             else:
                 continue
             self._write(painter, text, box, self._theme.accent if chosen else self._theme.muted, _LEFT, chosen)
             return
+
+    def _clear(self, painter: QPainter, box: QRectF, chosen: bool) -> None:
+        """Take away the edges of a low bar behind a text inside it."""
+        painter.fillRect(box, QColor(self._theme.background))
+        if chosen:
+            painter.fillRect(box, self._tint())
+
+    def _tint(self) -> QColor:
+        ground = QColor(self._theme.accent)
+        ground.setAlpha(30)
+        return ground
 
     def _library_lines(self, painter: QPainter, figures: LadderFigures, area: QRectF) -> None:
         """Draw a dashed line at the figure of a library, with its name and figure above the line."""

@@ -320,6 +320,9 @@ class DescribeForm(QDialog):
         except (FrontMatterError, ConstraintError) as error:
             verdict, good = str(error), False
             wrong_line = getattr(error, "line", None)
+            open_ones = [name or kind for (name, kind), role in made.arguments if not role]
+            if open_ones:
+                verdict = tr("Choose what {name} is, on the left, in place of “?”.", name=open_ones[0])
         self.preview.tint(made.front_matter().count("\n") if made.entry else 0, wrong_line, theme)
         self.verdict.setText(("✓ " if good else "✗ ") + verdict)
         self.verdict.setStyleSheet(f"color: {theme.good if good else theme.bad}; font-weight: bold;")
