@@ -135,9 +135,10 @@ def pytest_collection_finish() -> None:
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Leave the rest of sweeps to ``-m thorough``, before pytest selects; skip tests for a GPU where there is none."""
-    from sampled import mark_the_rest
+    from sampled import by_rung, mark_the_rest
 
     mark_the_rest(items, whole=not any("::" in name for name in config.args))
+    by_rung(items)
     if not _no_gpu():
         return
     for item in items:

@@ -10,6 +10,7 @@ README's command runs the sample, ``-m thorough`` the rest. A sweep is marked wi
 
 from collections.abc import Iterable
 from fnmatch import fnmatchcase
+from functools import cache
 from typing import Any
 
 import pytest
@@ -58,6 +59,35 @@ def mark_the_rest(items: Iterable[Any], whole: bool) -> None:
         for item in swept:
             if item not in stay:
                 item.add_marker(pytest.mark.thorough)
+
+
+def by_rung(items: list[Any]) -> None:
+    """Put the cases of a file's sweeps that are about the same rung together, in the order of the rungs.
+
+    What one of them has found out about the recording of a rung is still there for the next one.
+    """
+    places: dict[str, list[int]] = {}
+    for place, item in enumerate(items):
+        if item.get_closest_marker("sweep"):
+            places.setdefault(item.nodeid.partition("::")[0], []).append(place)
+    for swept in places.values():
+        first: dict[str, int] = {}
+        order = sorted(swept, key=lambda place: first.setdefault(_about(items[place]), place))
+        for place, item in zip(swept, [items[other] for other in order], strict=True):
+            items[place] = item
+
+
+def _about(item: Any) -> str:
+    """Return the rung that a case is about; its whole id if it is about none."""
+    names = [rung_of(value) for value in item.callspec.params.values()]
+    return next((name for name in names if isinstance(name, str) and name in _rungs()), item.nodeid)
+
+
+@cache
+def _rungs() -> frozenset[str]:
+    from gemmviz.catalogue.ladder import ladder
+
+    return frozenset(kernel.name for kernel in ladder())
 
 
 def in_the_sample(case: Any, patterns: tuple[str, ...]) -> bool:

@@ -4,7 +4,7 @@ from types import SimpleNamespace
 
 import pytest
 from recordings import RUNGS
-from sampled import SAMPLE, in_the_sample, mark_the_rest
+from sampled import SAMPLE, by_rung, in_the_sample, mark_the_rest
 
 from gemmviz.catalogue.chapters import by_chapter
 from gemmviz.catalogue.ladder import find, ladder
@@ -52,3 +52,31 @@ def test_a_sweep_without_its_sample_is_refused_where_whole_files_are_tried(patte
     with pytest.raises(pytest.UsageError, match="no case of this sweep is"):
         mark_the_rest([item], whole=True)
     mark_the_rest([item], whole=False)
+
+
+def test_cases_about_the_same_rung_are_tried_together_and_other_tests_stay_where_they_are() -> None:
+    def item(nodeid: str, **params: object) -> SimpleNamespace:
+        marker = SimpleNamespace(args=()) if params else None
+        return SimpleNamespace(
+            nodeid=nodeid, callspec=SimpleNamespace(params=params), get_closest_marker=lambda name: marker
+        )
+
+    items = [
+        item("a.py::one[gputiled]", name="gputiled"),
+        item("a.py::one[CC]", name="CC"),
+        item("a.py::alone"),
+        item("a.py::two[dark-gputiled]", theme="dark", name="gputiled"),
+        item("a.py::two[dark-CC]", theme="dark", name="CC"),
+        item("a.py::sizes[8]", size=8),
+        item("b.py::one[CC]", name=find("CC", ladder())),
+    ]
+    by_rung(items)
+    assert [one.nodeid for one in items] == [
+        "a.py::one[gputiled]",
+        "a.py::two[dark-gputiled]",
+        "a.py::alone",
+        "a.py::one[CC]",
+        "a.py::two[dark-CC]",
+        "a.py::sizes[8]",
+        "b.py::one[CC]",
+    ]

@@ -16,6 +16,7 @@ import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from pathlib import Path
 
 _TUNSETIFF, _TUN, _NO_INFO = 0x400454CA, 0x0001, 0x1000
 _LONGEST = 65536
@@ -49,8 +50,12 @@ class Host:
 
     def processes(self) -> list[int]:
         """Return the processes of this host."""
-        found = subprocess.run(["ip", "netns", "pids", self.namespace], capture_output=True, text=True, check=True)
-        return list(map(int, found.stdout.split()))
+        own, found = Path("/run/netns", self.namespace).stat().st_ino, []
+        for entry in (one.name for one in Path("/proc").iterdir()):
+            with suppress(OSError):  # it has just ended
+                if entry.isdecimal() and Path("/proc", entry, "ns", "net").stat().st_ino == own:
+                    found.append(int(entry))
+        return found
 
 
 class CannotBeMade(Exception):
