@@ -19,7 +19,7 @@ from gemmviz.language import mark, tr
 from gemmviz.trace.hazards.access_index import AccessIndex, Flags, Ints, groups
 from gemmviz.trace.hazards.finding import Finding
 from gemmviz.trace.hazards.hazard_text import array_name, capital, element_name, short_index
-from gemmviz.trace.recording.recording import WARP, Recording
+from gemmviz.trace.recording.recording import Recording
 from gemmviz.trace.recording.tma_boxes import ARRIVE, CLUSTER_ARRIVED, CLUSTER_MET, EXPECT, PASS, REMOTE
 
 _NEVER = 1 << 40
@@ -60,7 +60,7 @@ def cluster_races(recording: Recording, t: AccessIndex) -> Iterator[Finding]:
     late &= remote.shows(met)
     shown = remote.shown_before(met)
 
-    # Accesses with the same number of meetings before them. One after an arrival is not before the next meeting, either.
+    # Accesses with the same number of meetings before them. One after an arrival is not before the next meeting either.
     which = np.concatenate([np.arange(len(t.row)), np.flatnonzero(late)])
     stretch = np.concatenate([shown, shown[late] + 1])
     order = np.lexsort((t.row[which], t.phase[which], stretch, t.slot[which]))
@@ -96,7 +96,8 @@ class _Remote:
         self.late = np.zeros(len(log), bool)
         if not len(at):
             return
-        self.owner[self.rows], self.event[self.rows], self.late[self.rows] = events.number[at], at, events.parity[at] > 0
+        self.owner[self.rows], self.event[self.rows] = events.number[at], at
+        self.late[self.rows] = events.parity[at] > 0
         self._blocks = int(events.arrivals[at].max())
         meetings = np.flatnonzero(events.kind == CLUSTER_MET)
         key = events.block[meetings] // self._blocks << 16 | events.number[meetings]
@@ -222,9 +223,7 @@ def _block(recording: Recording, block: int) -> str:
     return short_index(recording.block_index(block), recording.grid)
 
 
-def _per_lines(
-    recording: Recording, writers: Ints, others: Ints, of_writer: Ints, of_other: Ints
-) -> Iterator[Finding]:
+def _per_lines(recording: Recording, writers: Ints, others: Ints, of_writer: Ints, of_other: Ints) -> Iterator[Finding]:
     """Yield one finding per array and pair of lines."""
     log = recording.accesses
     line = np.array([s.line for s in recording.sites] or [0], np.int64)

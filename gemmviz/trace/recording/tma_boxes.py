@@ -126,10 +126,11 @@ class Events:
         that another block has set.
 
         Also without a barrier, and only if blocks of a cluster access each other's shared memory: `REMOTE`, the access
-        in `row`; its thread belongs to block `number` of a cluster of `arrivals` blocks, and has arrived at a cluster
-        barrier without a wait so far if `parity` is 1. `CLUSTER_ARRIVED`: a thread waits at a cluster barrier, and has made accesses since its arrival:
-        in phase `number`, after `arrivals` accesses. `CLUSTER_MET`: all threads of the cluster whose first block is
-        `block` have met at the end of phase `number`; if `parity` is 1, one of them arrived without showing its data.
+        in `row`; its thread belongs to block `number` of a cluster of `arrivals` blocks, and if `parity` is 1 it has
+        arrived at a cluster barrier and has not waited there yet. `CLUSTER_ARRIVED`: a thread waits at a cluster
+        barrier, and has made accesses since its arrival in phase `number`, after `arrivals` accesses. `CLUSTER_MET`:
+        all threads of the cluster whose first block is `block` have met at the end of phase `number`; if `parity` is
+        1, one of them arrived without showing its data.
     number
         int64, the number of phases of the barrier that have ended after the event; its parity is that of the current
         phase. For `FLAG_SET` and `FLAG_SEEN`: the number of the setting among all settings of flags.

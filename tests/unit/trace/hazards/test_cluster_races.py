@@ -51,7 +51,8 @@ __global__ void __cluster_dims__(2, 1, 1) gemm(const float *A, const float *B, f
         if (K & 8)
             s[at] = sum; // own
         else
-            asm volatile("st.shared::cluster.f32 [%0], %1;" :: "r"(there(&s[at], rank ^ 1)), "f"(sum) : "memory"); // far
+            asm volatile("st.shared::cluster.f32 [%0], %1;" // far
+                         :: "r"(there(&s[at], rank ^ 1)), "f"(sum) : "memory");
         if (K & 16) {
             asm volatile("mbarrier.arrive.release.cluster.shared::cluster.b64 _, [%0];" :: "r"(there(&full, rank ^ 1)));
             asm volatile("{\\n.reg .pred p;\\nagain:\\nmbarrier.try_wait.parity.shared::cta.b64 p, [%0], %1;\\n"
@@ -62,7 +63,8 @@ __global__ void __cluster_dims__(2, 1, 1) gemm(const float *A, const float *B, f
             meet(K & 2);
         if (K & 32) asm volatile("barrier.cluster.arrive.release;" ::: "memory");
         if (K & 8)
-            asm volatile("ld.shared::cluster.f32 %0, [%1];" : "=f"(got) : "r"(there(&s[at ^ 1], rank ^ 1)) : "memory"); // get
+            asm volatile("ld.shared::cluster.f32 %0, [%1];" // get
+                         : "=f"(got) : "r"(there(&s[at ^ 1], rank ^ 1)) : "memory");
         else
             got = s[at ^ 1]; // take
         if (K & 32)
