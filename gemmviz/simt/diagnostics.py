@@ -10,6 +10,7 @@ from gemmviz.simt.layout import MAX_NOTES, DiagnosticRecord, NoteKind, RecorderR
 
 Kind = Literal["out of bounds", "barrier divergence", "race"]
 _RACES = (NoteKind.OPERAND, NoteKind.EARLY, NoteKind.LATE)
+_CROWDS = (NoteKind.CROWDED, NoteKind.COUNTS_DIFFER)
 _KINDS: dict[int, Kind] = {NoteKind.OUT_OF_BOUNDS: "out of bounds", **dict.fromkeys(_RACES, "race")}
 
 
@@ -83,6 +84,8 @@ def diagnostics_of_run(
             sentence = _sentence(note, launch, names, job, other)
         text = f"{launch.kernel.path.name}:{line}: {sentence}"
         defect = (note.kind, line, other, note.array, note.write)
+        if note.kind in _CROWDS:  # one pair of threads is enough for a line
+            defect = (NoteKind.CROWDED, line, 0, note.array, note.write)
         known = found.get(defect)
         if known is None:
             array = names[note.array] if note.array >= 0 else ""
@@ -197,7 +200,7 @@ def _sentence(note: DiagnosticRecord, launch: Launch, names: Sequence[str], job:
             other=other,
             line=other_line,
         )
-    if note.kind in (NoteKind.CROWDED, NoteKind.COUNTS_DIFFER):
+    if note.kind in _CROWDS:
         return _crowded(note, culprit, other, other_line)
     array = job.array[note.array]
     element, extent = f"{names[note.array]}[{note.offset // array.itemsize}]", array.bytes // array.itemsize

@@ -127,6 +127,9 @@ class EventKind(IntEnum):
     THREAD_FENCE = 11
     FLAG_SET = 12
     FLAG_SEEN = 13
+    REMOTE = 14
+    CLUSTER_ARRIVED = 15
+    CLUSTER_MET = 16
 
 
 class BoxKind(IntEnum):

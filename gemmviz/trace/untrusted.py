@@ -18,6 +18,7 @@ from gemmviz.trace.order.timeline import Timeline
 from gemmviz.trace.parts import ROWS_AT_ONCE
 from gemmviz.trace.recording.accesses import further_words
 from gemmviz.trace.recording.recording import WARP, WARPGROUP, Recording
+from gemmviz.trace.recording.tma_boxes import REMOTE
 
 _MOST_THREADS = 1024  # per block: CUDA C++ Programming Guide, "Technical Specifications per Compute Capability"
 _MOST_BLOCKS = 1 << 40
@@ -191,3 +192,6 @@ def _check_rows(found: Recording) -> None:
     events = found.events
     _within(events.barrier, len(found.barriers), "barrier", first=-1)
     _within(events.block, found.blocks, "block of an event")
+    remote = events.kind == REMOTE
+    _within(events.number[remote], found.blocks, "block of a remote access")
+    _need(bool((events.arrivals[remote] > 0).all()), "blocks of a cluster")

@@ -98,7 +98,7 @@ GV_DEVICE thread_group tiled_partition(const thread_group &, unsigned size) { re
 // The blocks of a cluster, without pointers to the shared memory of the others.
 struct cluster_group {
     GV_METHOD static void sync() { gv_cluster_barrier(); }
-    GV_METHOD static void barrier_arrive() {} // the blocks synchronise at the wait
+    GV_METHOD static void barrier_arrive() { gv_cluster_arrive(0); }
     GV_METHOD static void barrier_wait() { gv_cluster_barrier(); }
     GV_METHOD static unsigned block_rank() { return gv_cluster_rank(); }
     GV_METHOD static unsigned num_blocks() { return gv_cluster_blocks(); }

@@ -66,8 +66,13 @@ def mbarrier_arrive_copied(parts: Sequence[str], operands: Sequence[Value], valu
     return f"gv_mbarrier_{'arrive' if 'noinc' in parts else 'await'}_copied({values.pointer(operands[0])});"
 
 
+def cluster_arrive(parts: Sequence[str], operands: Sequence[Value], values: Values) -> str:
+    """``barrier.cluster.arrive{.release or .relaxed}{.aligned}``."""
+    return f"gv_cluster_arrive({int('relaxed' in parts)});"
+
+
 def cluster_wait(parts: Sequence[str], operands: Sequence[Value], values: Values) -> str:
-    """``barrier.cluster.wait``: here the blocks synchronise at the wait, not at the arrival before it."""
+    """``barrier.cluster.wait``: here the blocks synchronise, not at the arrival before it."""
     return "gv_cluster_barrier();"
 
 

@@ -54,7 +54,7 @@ _KNOWN: dict[str, Translator] = {
     "mbarrier.test_wait": hopper.mbarrier_wait,
     "fence.mbarrier_init": memory.nothing,
     "fence.proxy": hopper.proxy_fence,
-    "barrier.cluster.arrive": memory.nothing,
+    "barrier.cluster.arrive": hopper.cluster_arrive,
     "barrier.cluster.wait": hopper.cluster_wait,
     "mapa": hopper.mapa,
     "cp.async.bulk.tensor": hopper.box,

@@ -214,10 +214,9 @@ void gv_named_arrival(int number, int threads)
     gv_cluster.arrivals[gv_now.rank][(uint32_t)number % GV_NAMED_BARRIERS]++;
 }
 
-void gv_cluster_barrier(void)
+void gv_wait_at_cluster_barrier(uintptr_t pc)
 {
-    gv_catch_up();
-    gv_running_fibre()->barrier_pc = gv_now.run->last_pc = GV_PC;
+    gv_running_fibre()->barrier_pc = gv_now.run->last_pc = pc;
     give_way(GV_AT_CLUSTER_BARRIER);
 }
 

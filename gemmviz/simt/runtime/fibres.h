@@ -35,6 +35,9 @@ typedef struct {
     gv_warpgroup_work *warpgroup_work; // GV_AT_WARPGROUP
     uint32_t mbarrier, parity;         // GV_AT_MBARRIER, GV_AT_ARRIVAL
     uint32_t named, threads;           // GV_AT_NAMED_BARRIER: its number, and the number of missing threads
+    // The arrival at a cluster barrier before the wait there: whether there was one, whether it was relaxed, its phase
+    // and the accesses before it in this phase.
+    uint32_t arrived, relaxed, arrived_in, arrived_after;
 } gv_fibre;
 
 enum { GV_NAMED_BARRIERS = 16 };
@@ -108,3 +111,6 @@ void gv_hold_warpgroup(uint32_t thread, uint32_t turns);
 // Waits until the phase of an mbarrier (a number of mbarrier_state.c) has ended: GV_AT_MBARRIER. GV_AT_ARRIVAL is for a
 // thread that arrives once too often: if no other thread can continue either, the run ends.
 void gv_wait_at_mbarrier(uint32_t mbarrier, uint32_t parity, int state, uintptr_t pc);
+
+// Waits for all threads of the cluster.
+void gv_wait_at_cluster_barrier(uintptr_t pc);

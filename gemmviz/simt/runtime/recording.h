@@ -166,6 +166,15 @@ enum gv_event_kind {
     GV_EVENT_THREAD_FENCE = 11,
     GV_EVENT_FLAG_SET = 12,
     GV_EVENT_FLAG_SEEN = 13,
+    // The access of a thread of block `number` to the shared memory of the event's block, in a cluster of `arrivals`
+    // blocks; `parity`: the thread has arrived at a cluster barrier, and has not waited there yet.
+    GV_EVENT_REMOTE = 14,
+    // The thread waits at a cluster barrier; it arrived in phase `number`, after `arrivals` accesses in that phase, and
+    // has made accesses since.
+    GV_EVENT_CLUSTER_ARRIVED = 15,
+    // All threads of the cluster have met in phase `number`; `parity`: an arrival was relaxed, so that it shows no data.
+    // Reported only for blocks with remote accesses.
+    GV_EVENT_CLUSTER_MET = 16,
 };
 
 // One event. `made`: accesses of its thread in the phase before; `arrivals` and `bytes`: missing at the barrier after

@@ -1,10 +1,61 @@
 // Loads and stores in the shared memory of another block of the cluster (PTX ISA, "shared::cluster"). The access is
 // recorded in that block, by the thread with the same number: there the memory is used.
+#include "remote.h"
 #include "access.h"
 #include "cluster.h"
+#include "events.h"
+#include "fibres.h"
 #include "kernel_calls/hopper.h"
 #include "running.h"
 #include <string.h>
+
+// The cluster barriers of the running blocks that are over. They are reported only if a block accesses another one's
+// memory.
+static struct {
+    uint16_t phase, relaxed;
+} met[UINT16_MAX + 1];
+static uint32_t meetings, used;
+
+void gv_remote_reset(void) { meetings = used = 0; }
+
+void gv_cluster_met(int relaxed)
+{
+    met[meetings].phase = (uint16_t)gv_now.phase;
+    met[meetings++].relaxed = (uint16_t)relaxed;
+}
+
+void gv_remote_report(void)
+{
+    gv_now.thread = 0;
+    for (uint32_t i = 0; used && i < meetings; i++)
+        gv_tell_event((gv_event){.block = gv_now.block,
+            .number = met[i].phase,
+            .kind = GV_EVENT_CLUSTER_MET,
+            .parity = met[i].relaxed});
+}
+
+void gv_cluster_arrive(int relaxed)
+{
+    gv_catch_up();
+    gv_fibre *me = gv_running_fibre();
+    me->arrived = 1;
+    me->relaxed = (uint32_t)relaxed;
+    me->arrived_in = gv_now.phase;
+    me->arrived_after = gv_made();
+}
+
+void gv_cluster_barrier(void)
+{
+    gv_catch_up();
+    gv_fibre *me = gv_running_fibre();
+    if (me->arrived && (me->arrived_in != gv_now.phase || me->arrived_after != gv_made()))
+        gv_tell_event((gv_event){.pc = GV_PC,
+            .block = gv_now.block,
+            .number = me->arrived_in,
+            .arrivals = (int32_t)me->arrived_after,
+            .kind = GV_EVENT_CLUSTER_ARRIVED});
+    gv_wait_at_cluster_barrier(GV_PC);
+}
 
 typedef struct {
     void *to;
@@ -12,11 +63,19 @@ typedef struct {
     uint32_t bytes;
     int write;
     uintptr_t pc;
+    uint32_t block, arrived; // of the thread that accesses the memory
 } access;
 
 static void make(void *what)
 {
     const access *a = what;
+    used = 1;
+    gv_tell_event((gv_event){.pc = a->pc,
+        .block = gv_now.block,
+        .number = a->block,
+        .arrivals = (int32_t)gv_cluster.blocks,
+        .kind = GV_EVENT_REMOTE,
+        .parity = (uint16_t)a->arrived});
     gv_access(a->write ? a->to : (void *)a->from, a->bytes, a->write ? GV_WRITE : 0, a->pc);
     memcpy(a->to, a->from, a->bytes);
     gv_settle();
@@ -25,14 +84,14 @@ static void make(void *what)
 
 void gv_remote_load(void *to, const void *from, uint32_t bytes, uint32_t block)
 {
-    access a = {to, from, bytes, 0, GV_PC};
     gv_catch_up();
+    access a = {to, from, bytes, 0, GV_PC, gv_now.block, gv_running_fibre()->arrived};
     gv_in_name_of(block, gv_now.thread, make, &a);
 }
 
 void gv_remote_store(void *to, const void *from, uint32_t bytes, uint32_t block)
 {
-    access a = {to, from, bytes, 1, GV_PC};
     gv_catch_up();
+    access a = {to, from, bytes, 1, GV_PC, gv_now.block, gv_running_fibre()->arrived};
     gv_in_name_of(block, gv_now.thread, make, &a);
 }

@@ -7,6 +7,7 @@
 #include "mbarrier_state.h"
 #include "mbarriers.h"
 #include "notes.h"
+#include "remote.h"
 #include "rows.h"
 #include "stop.h"
 #include "tma_boxes.h"
@@ -158,9 +159,16 @@ static int release_round(void)
         release_meetings(of, gv_cluster.arrivals[m]);
     }
     if (together && together + count(gv_cluster.fibres, all, GV_LEFT) >= all) {
-        for (uint32_t t = 0; t < all; t++)
-            if (gv_cluster.fibres[t].state == GV_AT_CLUSTER_BARRIER) gv_cluster.fibres[t].state = GV_READY;
+        int relaxed = 0;
+        for (uint32_t t = 0; t < all; t++) {
+            gv_fibre *f = &gv_cluster.fibres[t];
+            if (f->state != GV_AT_CLUSTER_BARRIER) continue;
+            f->state = GV_READY;
+            relaxed |= f->arrived && f->relaxed;
+            f->arrived = 0;
+        }
         gv_mbarriers_cluster_met();
+        gv_cluster_met(relaxed);
     }
     release_mbarriers();
     if (!flowing && count(gv_cluster.fibres, all, GV_READY)) return 1;
@@ -210,10 +218,14 @@ void gv_run_block(uint32_t block)
     gv_mbarriers_reset();
     gv_late_arrivals_reset();
     gv_boxes_reset();
+    gv_remote_reset();
     gv_wgmma_reset();
     gv_cluster_clear();
     memset(gv_cluster.arrivals, 0, sizeof gv_cluster.arrivals);
-    for (uint32_t t = 0; t < all; t++) gv_cluster.fibres[t].state = GV_READY;
+    for (uint32_t t = 0; t < all; t++) {
+        gv_cluster.fibres[t].state = GV_READY;
+        gv_cluster.fibres[t].arrived = 0;
+    }
     for (gv_now.phase = 0;; gv_now.phase++) {
         if (gv_now.phase > UINT16_MAX) gv_stop(GV_TOO_MANY_PHASES); // the column holds no more
         for (uint32_t t = 0; t < all; t++) gv_cluster.fibres[t].turn = gv_cluster.fibres[t].made = 0;
@@ -229,5 +241,6 @@ void gv_run_block(uint32_t block)
     if (gv_now.lanes_ahead) gv_stop(GV_AGAIN);
     gv_switch_block(0);
     gv_boxes_reset(); // reports those that never arrived
+    gv_remote_report();
     gv_rows_end();
 }

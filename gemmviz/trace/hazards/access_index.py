@@ -1,6 +1,6 @@
 """The accesses to arrays that are written, sorted by element and then by thread."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -32,6 +32,11 @@ class AccessIndex:
     write: Flags
     atomic: Flags
     base: Ints
+
+    def only(self, picked: Flags) -> "AccessIndex":
+        """Return some of the accesses."""
+        columns = {f.name: getattr(self, f.name)[picked] for f in fields(self) if f.name != "base"}
+        return replace(self, **columns)
 
 
 def access_index(recording: Recording) -> AccessIndex:

@@ -3,6 +3,7 @@
 from gemmviz.catalogue.queue import queue
 from gemmviz.trace.hazards.access_index import access_index
 from gemmviz.trace.hazards.async_copy_hazards import async_copy_hazards
+from gemmviz.trace.hazards.cluster_races import cluster_races
 from gemmviz.trace.hazards.coverage import coverage
 from gemmviz.trace.hazards.device_races import device_races
 from gemmviz.trace.hazards.early_arrivals import early_arrivals
@@ -20,6 +21,7 @@ def find(recording: Recording, *, c_is_input: bool = False) -> list[Finding]:
     touched = access_index(recording)
     raced = [
         *races(recording, touched),
+        *cluster_races(recording, touched),
         *async_copy_hazards(recording, touched),
         *tma_store_hazards(recording, touched),
         *early_arrivals(recording, touched),

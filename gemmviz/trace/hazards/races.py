@@ -32,6 +32,9 @@ def races(recording: Recording, t: AccessIndex) -> Iterator[Finding]:
     block (or warp, or thread), its first and its last access are of different blocks (or warps, or threads), so that
     one of both races with the write.
     """
+    remote = np.array([s.remote for s in recording.sites] or [False])
+    if remote.any():  # these are left to `cluster_races`
+        t = t.only(~remote[recording.accesses.site[t.row]])
     is_global = np.array([a.space in ("global", "device") for a in recording.arrays])
     in_global = is_global[recording.accesses.array[t.row]]
     waits = Waits(recording)

@@ -15,7 +15,15 @@ from gemmviz.language import tr
 from gemmviz.trace.recording.accesses import Accesses, Array, Column, Site
 from gemmviz.trace.recording.recording import Recording
 from gemmviz.trace.recording.sharing import Sharing
-from gemmviz.trace.recording.tma_boxes import FLAG_SEEN, FLAG_SET, Boxes, Events
+from gemmviz.trace.recording.tma_boxes import (
+    CLUSTER_ARRIVED,
+    CLUSTER_MET,
+    FLAG_SEEN,
+    FLAG_SET,
+    REMOTE,
+    Boxes,
+    Events,
+)
 
 _BOX = {field.name: number for number, field in enumerate(fields(Boxes))}
 _EVENT = {field.name: number for number, field in enumerate(fields(Events))}
@@ -161,6 +169,9 @@ class _Whole:
         # Each launch has flags of its own, whose settings are numbered.
         flags = np.isin(events[:, _EVENT["kind"]], (FLAG_SET, FLAG_SEEN))
         events[flags, _EVENT["number"]] += self._settings
+        of_phases = np.isin(events[:, _EVENT["kind"]], (CLUSTER_ARRIVED, CLUSTER_MET))
+        events[of_phases, _EVENT["number"]] += after
+        events[events[:, _EVENT["kind"]] == REMOTE, _EVENT["number"]] += self._blocks
         self._settings = max(self._settings, int(events[flags, _EVENT["number"]].max(initial=-1)) + 1)
         return events
 

@@ -101,7 +101,8 @@ class Boxes:
 
 
 INIT, ARRIVE, EXPECT, WAIT, PASS, BYTES, COMPLETE, FENCE, *_OF_NO_BARRIER = EventKind
-WRITTEN, ASKED, GLOBAL_READ, THREAD_FENCE, FLAG_SET, FLAG_SEEN = _OF_NO_BARRIER
+WRITTEN, ASKED, GLOBAL_READ, THREAD_FENCE, FLAG_SET, FLAG_SEEN, *_OF_CLUSTERS = _OF_NO_BARRIER
+REMOTE, CLUSTER_ARRIVED, CLUSTER_MET = _OF_CLUSTERS
 
 
 @dataclass(frozen=True)
@@ -123,6 +124,13 @@ class Events:
         a store (or the addition of a box); `GLOBAL_READ`, a fence that orders the copy engine after the thread's reads
         of global memory; `THREAD_FENCE`, ``__threadfence``; `FLAG_SET`, it sets a flag; `FLAG_SEEN`, it has read a flag
         that another block has set.
+
+        Also without a barrier, and only if blocks of a cluster access each other's shared memory: `REMOTE`, the access
+        in `row`; its thread belongs to block `number` of a cluster of `arrivals` blocks, and if `parity` is 1 it has
+        arrived at a cluster barrier and has not waited there yet. `CLUSTER_ARRIVED`: a thread waits at a cluster
+        barrier, and has made accesses since its arrival in phase `number`, after `arrivals` accesses. `CLUSTER_MET`:
+        all threads of the cluster whose first block is `block` have met at the end of phase `number`; if `parity` is
+        1, one of them arrived without showing its data.
     number
         int64, the number of phases of the barrier that have ended after the event; its parity is that of the current
         phase. For `FLAG_SET` and `FLAG_SEEN`: the number of the setting among all settings of flags.

@@ -51,3 +51,19 @@ def test_two_counts_at_one_barrier_are_found() -> None:
     diagnostics = found("1", "64 + 64 * group")
     assert {(one.kind, one.line) for one in diagnostics} == {("barrier divergence", 15)}
     assert any("for another number of threads" in one.text for one in diagnostics)
+
+
+def test_a_line_with_more_threads_and_with_two_counts_is_reported_once() -> None:
+    (one,) = found("1", "group || t < 32 ? 64 : 96")
+    assert (one.kind, one.line) == ("barrier divergence", 15)
+    assert one.count > 2
+
+
+def test_a_line_that_is_compiled_twice_and_meets_two_other_lines_is_reported_once() -> None:
+    meet = '    asm volatile("bar.sync %0, %1;" :: "r"(NUMBER), "r"(COUNT) : "memory");\n'
+    sync = 'asm volatile("bar.sync {}, {};" ::: "memory");'
+    first = f"    if (group == 0) {{ if (t < 32) {sync.format(1, 32)} else {sync.format(2, 32)} }}\n"
+    others = "".join(f"    if (group == 1 && t / 32 == {half}) {sync.format(half + 1, 32)}\n" for half in (0, 1))
+    kernel = parse(TEXT.replace(meet, first + others), Path("mine.cu"))
+    diagnostics = record(launch(kernel, Problem(8, 16, 4), {}), deadline_s=5).diagnostics
+    assert [one.line for one in diagnostics] == [15]

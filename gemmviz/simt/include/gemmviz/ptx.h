@@ -138,7 +138,11 @@ GEMMVIZ_PTX void stmatrix_x4(void *row, const unsigned (&r)[4]) { gv_stmatrix(ro
 GEMMVIZ_PTX void threads_meet(int number, int threads) { gv_named_barrier(number, threads); }
 GEMMVIZ_PTX unsigned cluster_rank() { return gv_cluster_rank(); }
 GEMMVIZ_PTX void cluster_meet() { gv_cluster_barrier(); }
-GEMMVIZ_PTX void cluster_begin() { gv_cluster_barrier(); }
+GEMMVIZ_PTX void cluster_begin()
+{
+    gv_cluster_arrive(1);
+    gv_cluster_barrier();
+}
 GEMMVIZ_PTX void flag_raise(volatile int &flag)
 {
     __threadfence();

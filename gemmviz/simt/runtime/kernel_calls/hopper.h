@@ -84,6 +84,8 @@ void gv_named_barrier(int number, int threads) GV_CALLED;
 // Arrives at a barrier of the block without waiting.
 void gv_named_arrival(int number, int threads) GV_CALLED;
 void gv_cluster_barrier(void) GV_CALLED;
+// Arrives at the cluster barrier without waiting: what the thread does until its wait is not ordered by it.
+void gv_cluster_arrive(int relaxed) GV_CALLED;
 uint32_t gv_cluster_rank(void) GV_CALLED;
 uint32_t gv_cluster_blocks(void) GV_CALLED;
 // Loads and stores in the shared memory of a block of the cluster, at the address that it has in the running block.
