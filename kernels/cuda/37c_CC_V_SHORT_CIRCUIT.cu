@@ -7,7 +7,7 @@
 // entry    = "CC_V_SHORT_CIRCUIT<BLOCK>"
 // args     = ["A", "B", "C", "M", "N", "K"]
 // params   = { BLOCK = [16, 4, 8, 32] }
-// demo     = { size = 20, params = { BLOCK = 8 }, block = [2, 0], stop = { end = true } }
+// demo     = { size = 20, params = { BLOCK = 8 }, block = [2, 2], stop = { end = true }, lens = "coalescing" }
 // block    = ["BLOCK", "BLOCK"]
 // grid     = ["ceil(M / BLOCK)", "ceil(N / BLOCK)"]
 // shared   = "2 * BLOCK * BLOCK * 4"

@@ -7,7 +7,7 @@
 // entry    = "CC_V_FINAL<BLOCK>"
 // args     = ["A", "B", "C", "M", "N", "K"]
 // params   = { BLOCK = [16, 4, 8, 32] }
-// demo     = { size = 32, params = { BLOCK = 16 }, block = [0, 1], stop = { end = true } }
+// demo     = { size = 6, params = { BLOCK = 4 }, block = [1, 1], stop = { end = true } }
 // block    = ["BLOCK", "BLOCK"]
 // grid     = ["ceil(M / BLOCK)", "ceil(N / BLOCK)"]
 // requires = ["BLOCK >= 1", "BLOCK <= 32"]

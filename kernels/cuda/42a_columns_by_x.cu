@@ -5,7 +5,7 @@
 // entry    = "columns_by_x<BLOCK, TT>"
 // args     = ["A", "B", "C", "M", "N", "K"]
 // params   = { BLOCK = [32, 16, 8, 4], TT = [8, 4, 2] }
-// demo     = { size = 8, params = { BLOCK = 4, TT = 2 }, block = [1, 0], thread = [2, 1], stop = { line = "sum[i] += As", array = "As" }, lens = "banks" }
+// demo     = { size = [32, 36, 32], params = { BLOCK = 32, TT = 8 }, block = [0, 0], stop = { line = "float b =", nth = 3 }, lens = "banks" }
 // block    = ["BLOCK", "BLOCK / TT"]
 // grid     = ["ceil(N / BLOCK)", "ceil(M / BLOCK)"]
 // requires = ["TT >= 1", "BLOCK >= 1", "BLOCK % TT == 0", "BLOCK * BLOCK / TT <= 1024", "BLOCK <= 64"]

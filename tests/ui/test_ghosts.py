@@ -24,7 +24,7 @@ from gemmviz.trace.playable import Playable
 from gemmviz.trace.recording.record import record
 from gemmviz.ui.look.theme import THEMES, rgb
 from gemmviz.ui.stage.cell_values import LIVE, STORED, CellValues
-from gemmviz.ui.stage.ghosts import places
+from gemmviz.ui.stage.ghost_places import ends, places
 from gemmviz.ui.stage.moment import Moment
 from gemmviz.ui.stage.painter import StagePainter, View
 
@@ -72,7 +72,7 @@ def test_a_ghost_is_between_the_recorded_cells(qapp, name):
         begin, end = int(block_flights.begin[which]), int(block_flights.end[which])
         step, fraction = int(random.integers(begin, end)), float(random.random())
         flights = painter._ghosts.flights(Moment(step))
-        at = places(playable, panels, flights, step + fraction)
+        at = places(flights, ends(playable, panels, flights), step + fraction)
         same = (flights.target == block_flights.target[which]) & (
             flights.target_element == block_flights.target_element[which]
         )
@@ -103,7 +103,8 @@ def test_ghosts_are_painted_at_their_positions(qapp):
     for fraction in (0.0, 0.5, 0.8):
         moment = Moment(step, fraction=fraction)
         image = picture(painter, moment)
-        at = places(playable, panels, painter._ghosts.flights(moment), step + fraction)
+        flights = painter._ghosts.flights(moment)
+        at = places(flights, ends(playable, panels, flights), step + fraction)
         # A place of the cell that its figure and its frame leave free, on the arc.
         x = 0.15
         rise = 10 * np.sin(np.pi * float(np.clip(fraction and _along(fraction), 0, 1)))

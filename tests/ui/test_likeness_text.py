@@ -26,6 +26,13 @@ def test_the_sentence_begins_with_the_other_kernel_and_the_lines(qapp):
     assert "Same accesses" not in Sentences(at_demo("gputiled")).at(Moment(3)).text
 
 
+def test_a_start_picture_names_the_other_kernel_above_the_idea(qapp):
+    sentence = Sentences(at_demo("gputiled1")).at(Moment(3, cell=(2, 9), idea="Unrolled."))
+    assert (sentence.lead, sentence.text, sentence.idea) == (SAID, "Unrolled.", True)
+    other = Sentences(at_demo("gputiled")).at(Moment(3, idea="In tiles."))
+    assert other.text == "In tiles." and "Same accesses" not in other.lead
+
+
 def test_neighbours_are_written_as_first_and_last():
     assert spans([4]) == "4" and spans([4, 5, 6, 9, 11, 12]) == "4–6, 9, 11–12"
 

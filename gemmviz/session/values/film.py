@@ -17,7 +17,7 @@ MOST_GIF_FPS = 50.0
 """Browsers play a GIF with more frames per second more slowly."""
 HOLD_SECONDS = 1.5
 """The time of the last frame, in seconds: the result is visible before the film starts again."""
-MOST_FRAMES = 3000
+MOST_FRAMES = 7200
 _TRAIL = 4
 _ROUNDING = 1e-9
 # One iteration of a CPU's inner loop reads A and B and accesses C; as written, C is read and written.

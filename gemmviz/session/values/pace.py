@@ -9,6 +9,9 @@ _SLOWEST, _FASTEST = 1 / 0.6, 120.0
 # A gesture lasts one step: the longer the step (in milliseconds), the more detail is drawn.
 _MOTIONS: tuple[tuple[int, Motion], ...] = ((600, "full"), (300, "plain"), (150, "bare"))
 _ROUNDED = 0.99
+# The fastest rate with gestures. A recording that lasts no longer than this at that rate is not played faster.
+_MOVING = 1000 / _MOTIONS[-1][0]
+_LONGEST_SECONDS = 120.0
 
 
 def steps_per_second(playable: Playable | None) -> float:
@@ -22,7 +25,10 @@ def steps_per_second(playable: Playable | None) -> float:
     if playable is None:
         return _SLOWEST
     # A CPU makes one access per step: hundreds of thousands are too many to watch one by one.
-    rate = max(playable.timeline.steps / _PLAY_SECONDS, _SLOWEST)
+    steps = playable.timeline.steps
+    rate = max(steps / _PLAY_SECONDS, _SLOWEST)
+    if steps <= _LONGEST_SECONDS * _MOVING:
+        return min(rate, _MOVING)
     return rate if playable.recording.backend != "cuda" else min(rate, _FASTEST)
 
 

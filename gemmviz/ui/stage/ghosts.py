@@ -7,6 +7,7 @@ piece for each tile.
 from collections import OrderedDict
 from collections.abc import Iterator
 from dataclasses import dataclass
+from math import pi, sin
 
 import numpy as np
 import numpy.typing as npt
@@ -14,15 +15,14 @@ from PySide6.QtCore import QRectF, Qt
 from PySide6.QtGui import QBrush, QColor, QFont, QLinearGradient, QPainter, QPen, QRegion
 
 from gemmviz.catalogue.matrices import C
-from gemmviz.trace.distinct import distinct
 from gemmviz.trace.motion.flights import BlockFlights, Flights
-from gemmviz.trace.motion.gestures import lift, place
+from gemmviz.trace.motion.gestures import Motion, lift
 from gemmviz.trace.playable import Playable
 from gemmviz.ui.look.theme import Theme, ink, rgb
-from gemmviz.ui.stage.accessed_cells import as_drawn
 from gemmviz.ui.stage.cell_text import CellText
 from gemmviz.ui.stage.cell_values import in_cell
 from gemmviz.ui.stage.ghost_labels import GhostLabels
+from gemmviz.ui.stage.ghost_places import Ends, Places, corners, ends, places
 from gemmviz.ui.stage.ghost_shapes import Floats, between, bounds, hull, together
 from gemmviz.ui.stage.moment import Moment
 from gemmviz.ui.stage.regions import along
@@ -40,32 +40,6 @@ _AROUND = 10.0  # pixels round a ghost: its frame and its shadow reach out of it
 
 
 @dataclass(frozen=True)
-class Places:
-    """Where the ghosts of some copies stand, in pixels: float64 columns of one length.
-
-    Attributes
-    ----------
-    x, y, side
-        The left top corner and the width of each ghost.
-    from_x, from_y, from_side, to_x, to_y, to_side
-        The same of the cell that was read and of the cell that will be written.
-    gesture
-        How much of each gesture is over, from 0 to 1.
-    """
-
-    x: Floats
-    y: Floats
-    side: Floats
-    from_x: Floats
-    from_y: Floats
-    from_side: Floats
-    to_x: Floats
-    to_y: Floats
-    to_side: Floats
-    gesture: Floats
-
-
-@dataclass(frozen=True)
 class _Standing:
     """The ghosts of one request.
 
@@ -74,7 +48,7 @@ class _Standing:
     mine
         Their numbers among the flights.
     boxes
-        float64 (n, 3): left, top and side of each, in pixels.
+        float64 (n, 3): left, top and side of each, in pixels; none if they are drawn as one piece.
     bounds
         The place of all of them.
     moving
@@ -93,28 +67,6 @@ class _Standing:
     shadow: float
 
 
-def places(playable: Playable, panels: list[Panel], flights: Flights, position: float) -> Places:
-    """Return where ghosts stand at a position (step and fraction), without their arc and their rise."""
-    by_array = dict(enumerate(panels))
-    begin = _corners(playable, by_array, flights.source, flights.source_element)
-    end = _corners(playable, by_array, flights.target, flights.target_element)
-    gesture = flights.gesture(position)
-    along = place(gesture)
-    x, y, side = (a + (b - a) * along for a, b in zip(begin, end, strict=True))
-    return Places(x, y, side, *begin, *end, gesture)
-
-
-def _corners(
-    playable: Playable, panels: dict[int, Panel], arrays: npt.NDArray[np.int64], elements: npt.NDArray[np.int64]
-) -> tuple[Floats, Floats, Floats]:
-    x, y, side = (np.zeros(len(arrays)) for _ in range(3))
-    for array in distinct(arrays).tolist():
-        mine, panel = arrays == array, panels[array]
-        row, column = np.divmod(as_drawn(playable.recording.arrays[array], elements[mine]), panel.columns)
-        x[mine], y[mine], side[mine] = panel.x + column * panel.cell, panel.y + row * panel.cell, panel.cell
-    return x, y, side
-
-
 class Ghosts:
     """The copies of one recording in one theme.
 
@@ -131,7 +83,9 @@ class Ghosts:
         self._labels = GhostLabels(playable.recording, theme, font)
         self._labelled_at: tuple[Places, list[tuple[QRectF, str]]] | None = None
         self._flights: tuple[int, BlockFlights] | None = None
+        self._ends: tuple[list[Panel], Flights, Ends] | None = None
         self._places: tuple[list[Panel], tuple[int, int, float], Places] | None = None
+        self._stand: tuple[Places, Motion, bool, list[_Standing]] | None = None
         self._requests: OrderedDict[tuple[int, int], list[npt.NDArray[np.int64]]] = OrderedDict()
 
     def flights(self, moment: Moment) -> Flights:
@@ -147,8 +101,10 @@ class Ghosts:
         """Return where the ghosts of a moment stand; found once for each frame."""
         kept, key = self._places, (moment.block, moment.step, moment.fraction)
         if kept is None or kept[0] is not panels or kept[1] != key:
-            at = places(self._playable, panels, self.flights(moment), moment.step + moment.fraction)
-            kept = self._places = panels, key, at
+            flights, ways = self.flights(moment), self._ends
+            if ways is None or ways[0] is not panels or ways[1] is not flights:
+                ways = self._ends = panels, flights, ends(self._playable, panels, flights)
+            kept = self._places = panels, key, places(flights, ways[2], moment.step + moment.fraction)
         return kept[2]
 
     def areas(self, panels: list[Panel], moment: Moment, covered: bool = False) -> list[QRectF]:
@@ -159,7 +115,7 @@ class Ghosts:
         for one in self._standing(self.flights(moment), at, moment, covered):
             mine, ends = one.mine, [one.bounds]
             if moment.motion == "full" and one.moving:
-                ends.append(_source(at, mine))
+                ends.append(at.ends.boxes(mine)[0])
             found += along(ends[0], ends[-1], _AROUND)
         return found + [place.adjusted(-2, -2, 2, 2) for place, _ in self._labelled(panels, at, moment, covered)]
 
@@ -169,10 +125,10 @@ class Ghosts:
             return []
         if self._labelled_at is None or self._labelled_at[0] is not at:
             flights = self.flights(moment)
-            standing = list(self._standing(flights, at, moment, covered))
+            standing = self._standing(flights, at, moment, covered)
             # By its source and not by its place: else the label would change sides on the way.
             pieces = (
-                (one.mine, one.bounds, _source(at, one.mine).top() if self._are_valued(at, one) else None)
+                (one.mine, one.bounds, at.ends.boxes(one.mine)[0].top() if self._are_valued(at, one) else None)
                 for one in standing
                 if one.moving
             )
@@ -189,23 +145,31 @@ class Ghosts:
         small = one.whole or len(one.mine) > MOST_WITH_VALUES
         return not small and float(at.side[one.mine].min()) >= VALUE_CELL and one.moving
 
-    def _standing(self, flights: Flights, at: Places, moment: Moment, covered: bool) -> Iterator["_Standing"]:
-        """Yield the ghosts of each request, which all move together."""
+    def _standing(self, flights: Flights, at: Places, moment: Moment, covered: bool) -> list["_Standing"]:
+        """Return the ghosts of each request, which all move together; found once for each frame."""
+        kept = self._stand
+        if kept is None or kept[0] is not at or kept[1:3] != (moment.motion, covered):
+            found = list(self._find_standing(flights, at, moment, covered))
+            kept = self._stand = at, moment.motion, covered, found
+        return kept[3]
+
+    def _find_standing(self, flights: Flights, at: Places, moment: Moment, covered: bool) -> Iterator["_Standing"]:
         for mine in self._requests_at(moment):
-            gesture = float(at.gesture[mine[0]])
-            moving = bool(flights.begin[mine[0]] == moment.step or flights.end[mine[0]] == moment.step + 1)
+            first = int(mine[0])
+            gesture, along = float(at.gesture[first]), float(at.along[first])
+            moving = bool(flights.begin[first] == moment.step or flights.end[first] == moment.step + 1)
             if gesture <= 0 or (covered and not moving):
                 continue  # the source itself shows it, or it would wait on cells of other tiles
             up = float(lift(gesture)) * _RISE if moment.motion == "full" else 0.0
-            shift = -up - _ARC * float(np.sin(np.pi * float(place(gesture))))
-            boxes = np.stack([at.x[mine], at.y[mine] + shift, at.side[mine]], axis=1)
-            stored = int(flights.stored[mine[0]]) >= 0
+            shift = -up - _ARC * sin(pi * along)
+            stored = int(flights.stored[first]) >= 0
             whole = stored or len(mine) > MOST_CELLS or float(at.side[mine].min()) < LEAST_CELL
             if whole:
                 # The pieces of a box stand in another order in shared memory: cell by cell it would shrink on its way.
-                ends = _source(at, mine), bounds(at.to_x[mine], at.to_y[mine], at.to_side[mine])
-                around = between(*ends, float(place(gesture))).translated(0, shift)
+                boxes = np.zeros((0, 3))
+                around = between(*at.ends.boxes(mine), along).translated(0, shift)
             else:
+                boxes = np.stack([at.x[mine], at.y[mine] + shift, at.side[mine]], axis=1)
                 around = bounds(*boxes.T)
             shadow = up if moment.motion in ("full", "plain") else 0.0
             yield _Standing(mine, boxes, around, moving, whole, shadow)
@@ -285,7 +249,7 @@ class Ghosts:
         for mine in self._requests_at(moment):
             if flights.asynchronous[mine[0]] or not shown[mine[0]]:
                 continue
-            x, y, side = _corners(self._playable, by_array, flights.target[mine], flights.target_element[mine])
+            x, y, side = corners(self._playable, by_array, flights.target[mine], flights.target_element[mine])
             if len(mine) <= MOST_WITH_VALUES and side.min() >= VALUE_CELL:
                 boxes = zip(x.tolist(), y.tolist(), side.tolist(), strict=True)
                 painter.drawRects([QRectF(left + 1.5, top + 1.5, wide - 3, wide - 3) for left, top, wide in boxes])
@@ -297,8 +261,7 @@ class Ghosts:
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         painter.setPen(QPen(QColor(self._theme.read), 1.5))
         for mine in self._requests_at(moment):
-            begin = _source(at, mine)
-            end = bounds(at.to_x[mine], at.to_y[mine], at.to_side[mine])
+            begin, end = at.ends.boxes(mine)
             painter.drawRect(begin)
             painter.drawLine(begin.center(), end.center())
 
@@ -311,7 +274,7 @@ class Ghosts:
         for one in self._standing(flights, at, moment, covered):
             painter.setOpacity(1.0 if one.moving else _WAITING)
             if moment.motion == "full" and one.moving:
-                self._draw_band(painter, _source(at, one.mine), one.bounds)
+                self._draw_band(painter, at.ends.boxes(one.mine)[0], one.bounds)
             if one.whole:
                 painter.setBrush(QColor(*hue))
                 painter.setPen(QPen(QColor(self._theme.read), 1.6))
@@ -364,8 +327,3 @@ class Ghosts:
         places = zip(boxes.tolist(), values.tolist(), strict=True)
         written = [(known[value], x + half, y + half) for (x, y, _), value in places]
         self._text.write_values(painter, written, text_colour, 2 * half, ratio)
-
-
-def _source(at: Places, mine: npt.NDArray[np.int64]) -> QRectF:
-    """Return the place from which some ghosts come."""
-    return bounds(at.from_x[mine], at.from_y[mine], at.from_side[mine])

@@ -46,6 +46,8 @@ class Sentences:
             name, _, rest = about.partition(BETWEEN)
             found = Sentence(name, "", rest, chosen=True)
         if moment.idea:
+            if self._alike:  # the picture alone would be that of the other kernel
+                found = Sentence(self._alike, "", "")
             return replace(found, text=moment.idea, chosen=False, idea=True)
         # First, as the last parts are left out where there is no room.
         return replace(found, text=BETWEEN.join(part for part in (self._alike, found.text) if part))

@@ -111,7 +111,7 @@ def wider(kernel: Kernel, least: int) -> dict[str, int] | None:
     return None
 
 
-@pytest.mark.parametrize("name", ["gputiled", "matrixMulTiled", "gpumult0", "columns_by_x"])
+@pytest.mark.parametrize("name", ["gputiled", "matrixMulTiled", "gpumult0", "narrow_tiles"])
 def test_some_demos_have_findings_that_are_there_only_because_of_narrow_blocks(name: str) -> None:
     assert any(cost.narrow for cost in costs(played(name)))
 
