@@ -33,15 +33,15 @@ class Copies:
     writing: npt.NDArray[np.bool_]
 
 
-def begin(code: ctypes.CDLL, capacity: int) -> None:
-    """Prepare for a run of at most `capacity` accesses.
+def begin(code: ctypes.CDLL, capacity: int, processes: int) -> None:
+    """Prepare for a run of at most `capacity` accesses by at most `processes` processes.
 
     Raises
     ------
     ConstraintError
         When there is not enough memory.
     """
-    if not code.gv_copies_begin(ctypes.c_uint64(capacity)):
+    if not code.gv_copies_begin(ctypes.c_uint64(capacity), ctypes.c_uint32(processes)):
         raise ConstraintError(tr("not enough memory to record {count} accesses", count=thousands(capacity)))
 
 

@@ -113,8 +113,8 @@ class Job:
         run.first_block, run.end_block, run.workers, run.count_only = 0, run.cluster, 1, 1
         run.capacity, run.more_capacity = MAX_ACCESSES, MORE_PER_ACCESS * MAX_ACCESSES
         self.limit(_SCOUTING_S)
-        async_copies.begin(self._code, MAX_ACCESSES)
-        tma_boxes.begin(self._code, MAX_ACCESSES)
+        async_copies.begin(self._code, MAX_ACCESSES, 1)
+        tma_boxes.begin(self._code, MAX_ACCESSES, 1)
         self._code.gv_record(ctypes.byref(run))
         async_copies.copies_of_run(self._code, [])
         found = tma_boxes.boxes_of_run(self._code, self._anchor, self.launch).boxes
@@ -197,8 +197,8 @@ class Job:
 
     def start(self) -> tuple[Copies, TmaReport]:
         """Run the kernel, raise its fault if there is one, and return the reports."""
-        async_copies.begin(self._code, self.run.capacity)
-        tma_boxes.begin(self._code, self.run.capacity)
+        async_copies.begin(self._code, self.run.capacity, self._processes())
+        tma_boxes.begin(self._code, self.run.capacity, self._processes())
         self._code.gv_record(ctypes.byref(self.run))
         arrived = async_copies.copies_of_run(self._code, self.run.site_pc[: self.run.sites])
         tma = tma_boxes.boxes_of_run(self._code, self._anchor, self.launch, self.place)
@@ -207,6 +207,10 @@ class Job:
         self.info = replace(self.info, shared=[*self.info.shared, *packed_panels.panels_of_run(self._code)])
         raise_fault(self.run, self.launch, self.info, self._base, self.barrier_name)
         return arrived, tma
+
+    def _processes(self) -> int:
+        """Return the largest number of processes that run blocks: one process runs all clusters."""
+        return self.run.workers if self.run.cluster == 1 else 1
 
     def flags_left(self) -> list[FlagState]:
         """Return the flags that the run has left with another value than before any run."""

@@ -41,15 +41,16 @@ class TmaReport:
     events: npt.NDArray[Any]
 
 
-def begin(code: ctypes.CDLL, capacity: int) -> None:
-    """Prepare for a run of at most `capacity` accesses.
+def begin(code: ctypes.CDLL, capacity: int, processes: int) -> None:
+    """Prepare for a run of at most `capacity` accesses by at most `processes` processes.
 
     Raises
     ------
     ConstraintError
         When there is not enough memory.
     """
-    if not code.gv_boxes_begin(ctypes.c_uint64(capacity)) or not code.gv_events_begin(ctypes.c_uint64(capacity)):
+    most = ctypes.c_uint64(capacity)
+    if not code.gv_boxes_begin(most) or not code.gv_events_begin(most, ctypes.c_uint32(processes)):
         raise ConstraintError(tr("not enough memory to record {count} accesses", count=thousands(capacity)))
 
 

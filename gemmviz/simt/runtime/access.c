@@ -26,6 +26,7 @@ typedef struct {
     uint16_t site;
     uint8_t array, shift, number, plain; // plain: nothing needs to be looked at but the place and the room
 } last_access;
+enum { PLAIN = 1, PLAIN_COUNTED = 2 /* the same while accesses are only counted */ };
 static last_access recent[1 << 10];
 
 void gv_access_begin(void)
@@ -177,6 +178,16 @@ static inline last_access *last_of(uintptr_t pc)
 
 static __attribute__((noinline)) void access_anew(uintptr_t at, uint32_t bytes, int how, uintptr_t pc);
 
+// Returns whether an access is like the last one of its instruction, and has room for its row.
+static inline __attribute__((always_inline)) int as_last(
+    const last_access *l, uintptr_t at, uint32_t bytes, int how, uintptr_t pc)
+{
+    const gv_run *r = gv_now.run;
+    return l->pc == pc && l->bytes == bytes && at - l->start <= l->last &&
+           !(at & (bytes - 1) && !(how & GV_ANY_ALIGNMENT)) && r->count < gv_now.rows_room &&
+           r->more_count + l->words <= gv_now.more_room;
+}
+
 void gv_access(void *address, uint32_t bytes, int how, uintptr_t pc)
 {
     gv_run *r = gv_now.run;
@@ -187,9 +198,7 @@ void gv_access(void *address, uint32_t bytes, int how, uintptr_t pc)
     if (gv_on_stack(at)) return; // a local variable: tensor cores' registers are accessed more often than arrays
     const last_access *l = last_of(pc);
     uint64_t offset = at - l->start, row = r->count, more = r->more_count;
-    if (l->pc != pc || l->bytes != bytes || !l->plain || offset > l->last ||
-        (at & (bytes - 1) && !(how & GV_ANY_ALIGNMENT)) || row >= gv_now.rows_room ||
-        more + l->words > gv_now.more_room) {
+    if (l->plain != PLAIN || !as_last(l, at, bytes, how, pc)) {
         access_anew(at, bytes, how, pc);
         return;
     }
@@ -211,6 +220,11 @@ static __attribute__((noinline)) void access_anew(uintptr_t at, uint32_t bytes, 
     int write = how & GV_WRITE;
     gv_run *r = gv_now.run;
     last_access *l = last_of(pc);
+    if (l->plain == PLAIN_COUNTED && as_last(l, at, bytes, how, pc)) {
+        r->count++;
+        r->more_count += l->words;
+        return;
+    }
     uint32_t i = l->array;
     // Another instruction in the same slot may have accessed an array that contains the tile of this access.
     if (l->pc != pc || !inside(&gv_known[i], at, bytes)) {
@@ -227,15 +241,12 @@ static __attribute__((noinline)) void access_anew(uintptr_t at, uint32_t bytes, 
     if (r->count >= gv_now.rows_room || r->more_count + words > gv_now.more_room) gv_next_pages(words);
     uint64_t row = r->count++, more = r->more_count;
     r->more_count += words;
-    if (r->count_only) {
-        l->pc = pc; // the array is known the next time
-        l->array = (uint8_t)i;
-        return;
-    }
-    uint16_t site = l->pc == pc ? l->site : site_at(pc);
+    uint16_t site = r->count_only ? 0 : l->pc == pc ? l->site : site_at(pc);
     int plain = !a->owned && a->shift != GV_NO_SHIFT && a->bytes >= bytes;
+    if (plain) plain = r->count_only ? PLAIN_COUNTED : PLAIN;
     *l = (last_access){pc, a->start, a->bytes - bytes, bytes, further, words, site, (uint8_t)i, (uint8_t)a->shift,
         a->number, (uint8_t)plain};
+    if (r->count_only) return;
     keep_row(r, row, l, first, write);
     if (write) wait_for_value(at, more, further);
     else keep_values(row, a, at, more, further);
@@ -252,10 +263,11 @@ int gv_access_several(const uintptr_t *at, uint32_t count, uint32_t bytes, const
     if (pending.is) gv_settle();
     r->last_pc = pc;
     uint64_t row = r->count, more = r->more_count;
-    for (uint32_t i = 0; i < count; i++) keep_row(r, row + i, l, (at[i] - l->start) >> l->shift, data != NULL);
+    int kept = l->plain == PLAIN;
+    for (uint32_t i = 0; kept && i < count; i++) keep_row(r, row + i, l, (at[i] - l->start) >> l->shift, data != NULL);
     for (uint32_t i = 0; i < count; i++) {
         if (data) memcpy((void *)at[i], (const char *)data + (size_t)i * bytes, bytes);
-        keep_values(row + i, &gv_known[l->array], at[i], more + (uint64_t)i * l->words, l->further);
+        if (kept) keep_values(row + i, &gv_known[l->array], at[i], more + (uint64_t)i * l->words, l->further);
     }
     r->count += count;
     r->more_count += (uint64_t)count * l->words;

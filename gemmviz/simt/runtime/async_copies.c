@@ -26,7 +26,7 @@ typedef struct {
 static thread_copies of[MOST_THREADS]; // of the blocks that run together
 static uint32_t run;
 
-// Shared memory with processes that are forked later; each of them adds to it.
+// Shared with processes that are forked later, if there are several; each of them adds to it.
 static struct {
     uint64_t count, instructions;
     uintptr_t pc[MOST_INSTRUCTIONS];
@@ -34,12 +34,13 @@ static struct {
 } *reported;
 static uint64_t room;
 
-int gv_copies_begin(uint64_t capacity)
+int gv_copies_begin(uint64_t capacity, uint32_t processes)
 {
     size_t bytes = sizeof *reported + capacity * sizeof(gv_copy);
     run++;
     room = capacity;
-    reported = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    int kind = processes > 1 ? MAP_SHARED : MAP_PRIVATE; // new shared pages take longer
+    reported = mmap(NULL, bytes, PROT_READ | PROT_WRITE, kind | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     return reported != MAP_FAILED;
 }
 

@@ -5,18 +5,19 @@
 #include "stop.h"
 #include <sys/mman.h>
 
-// Shared memory with processes that are forked later.
+// Shared with processes that are forked later, if there are several.
 static struct {
     uint64_t count;
     gv_event log[];
 } *reported;
 static uint64_t room;
 
-int gv_events_begin(uint64_t capacity)
+int gv_events_begin(uint64_t capacity, uint32_t processes)
 {
     room = capacity;
     size_t bytes = sizeof *reported + room * sizeof(gv_event);
-    reported = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    int kind = processes > 1 ? MAP_SHARED : MAP_PRIVATE; // new shared pages take longer
+    reported = mmap(NULL, bytes, PROT_READ | PROT_WRITE, kind | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     return reported != MAP_FAILED;
 }
 

@@ -231,19 +231,19 @@ typedef struct {
 
 // ==== Called by Python.
 
-// `*_begin` prepares for a run of at most `capacity` accesses and returns 0 without memory; the function without a
-// suffix returns the report since then, `*_end` frees its memory.
+// `*_begin` prepares for a run of at most `capacity` accesses by at most `processes` processes, and returns 0 without
+// memory; the function without a suffix returns the report since then, `*_end` frees its memory.
 #define GV_PYTHON __attribute__((visibility("default")))
 
 GV_PYTHON int gv_record(gv_run *run); // returns run->status
 GV_PYTHON uint32_t gv_layout(const gv_layout_line **lines);
 
-GV_PYTHON int gv_copies_begin(uint64_t capacity);
+GV_PYTHON int gv_copies_begin(uint64_t capacity, uint32_t processes);
 // Also returns the addresses of the instructions: the write of a copy has this address, its read one byte less.
 GV_PYTHON uint64_t gv_copies(const gv_copy **log, const uintptr_t **pc, uint64_t *instructions);
 GV_PYTHON void gv_copies_end(void);
 
-GV_PYTHON int gv_events_begin(uint64_t capacity);
+GV_PYTHON int gv_events_begin(uint64_t capacity, uint32_t processes);
 GV_PYTHON uint64_t gv_events(const gv_event **log);
 GV_PYTHON void gv_events_end(void);
 
