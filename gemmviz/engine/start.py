@@ -35,7 +35,11 @@ def main(connection: Connection, setting: Setting) -> None:
     if setting.confined:
         engine.confine(setting.scratch, _caches(), _programs())
     # CuPy and other libraries create temporary files: in the folder that this process may write.
-    os.environ["TMPDIR"] = tempfile.tempdir = str(setting.scratch)
+    tempfile.tempdir = str(setting.scratch)
+    if setting.confined:
+        os.environ["TMPDIR"] = tempfile.tempdir
+    # Else this process starts Nsight Compute, whose processes wait for each other by a file in the common folder: with
+    # folders of their own several at a time end each other's programs.
     from gemmviz.engine import child  # late: libraries read the temporary folder when they are imported
 
     child.main(connection, setting)
