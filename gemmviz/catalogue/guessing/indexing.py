@@ -237,6 +237,9 @@ class _Reader:
             for part in split(self.tokens[at + 1 : end]):
                 start = part.index("[") if "[" in part else 0
                 if not start:
+                    # A structure may fill all of dynamic shared memory.
+                    if dynamic and part and part[-1].isidentifier():
+                        self.result.shared[part[-1]] = ()
                     continue
                 name, kind = part[start - 1], part[start - 2] if start > 1 else kind
                 if not name.isidentifier():

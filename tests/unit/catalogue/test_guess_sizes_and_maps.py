@@ -99,6 +99,31 @@ void run(const float *A, const half *B, float *C, int M, int N, int K) {
     kernel<<<dim3(N / BN, M / BM), 128, bytes>>>(A, B, C, M, N, K);
 }
 """
+# It measures itself if its template says so, and one structure fills dynamic shared memory.
+MEASURES_ITSELF = """template <int TILE> struct Tiles { float a[TILE][TILE], b[TILE][TILE]; };
+template <int TILE, bool CLOCKS>
+__global__ void gemm(const float *A, const float *B, float *C, int M, int N, int K, long long *clocks) {
+    extern __shared__ Tiles<TILE> tiles;
+    int row = blockIdx.y * TILE + threadIdx.y, col = blockIdx.x * TILE + threadIdx.x;
+    long long began = 0;
+    if constexpr (CLOCKS) began = clock64();
+    float sum = 0;
+    for (int k = 0; k < K; k += TILE) {
+        tiles.a[threadIdx.y][threadIdx.x] = A[row * K + k + threadIdx.x];
+        tiles.b[threadIdx.y][threadIdx.x] = B[(k + threadIdx.y) * N + col];
+        __syncthreads();
+        for (int i = 0; i < TILE; ++i) sum += tiles.a[threadIdx.y][i] * tiles.b[i][threadIdx.x];
+        __syncthreads();
+    }
+    C[row * N + col] = sum;
+    if constexpr (CLOCKS) { if (threadIdx.x == 0) clocks[blockIdx.x] = clock64() - began; }
+}
+void run(const float *A, const float *B, float *C, int M, int N, int K, long long *clocks) {
+    constexpr int TILE = 8;
+    auto *kernel = clocks ? gemm<TILE, true> : gemm<TILE, false>;
+    kernel<<<dim3(N / TILE, M / TILE), dim3(TILE, TILE), sizeof(Tiles<TILE>)>>>(A, B, C, M, N, K, clocks);
+}
+"""
 
 
 def _right(made: Guess, problem: Problem) -> None:
@@ -145,3 +170,16 @@ def test_of_a_batch_one_product_is_described() -> None:
     made = guess(OF_A_BATCH, Path("products.cu"))
     assert made.roles == ("A", "B", "C", "1", "M", "N", "K") and len(made.grid) == 2
     _right(made, Problem(12, 20, 24))
+
+
+def test_a_pointer_that_only_a_switch_of_the_template_uses_is_none() -> None:
+    made = guess(MEASURES_ITSELF, Path("gemm.cu"))
+    assert made.roles == ("A", "B", "C", "M", "N", "K", "0") and made.params["CLOCKS"][0] == 0
+    _right(made, Problem(16, 24, 32))
+
+
+def test_a_pointer_that_is_also_used_elsewhere_is_asked_for() -> None:
+    made = guess(
+        MEASURES_ITSELF.replace("C[row * N + col] = sum;", "C[row * N + col] = sum + clocks[0];"), Path("gemm.cu")
+    )
+    assert not made.roles[-1]
