@@ -9,7 +9,7 @@ from gemmviz.language import tr, trn
 from gemmviz.simt.layout import MAX_NOTES, DiagnosticRecord, NoteKind, RecorderRun
 
 Kind = Literal["out of bounds", "barrier divergence", "race"]
-_RACES = (NoteKind.OPERAND, NoteKind.EARLY, NoteKind.LATE)
+_RACES = (NoteKind.OPERAND, NoteKind.EARLY, NoteKind.LATE, NoteKind.MADE_TWICE)
 _CROWDS = (NoteKind.CROWDED, NoteKind.COUNTS_DIFFER)
 _KINDS: dict[int, Kind] = {NoteKind.OUT_OF_BOUNDS: "out of bounds", **dict.fromkeys(_RACES, "race")}
 
@@ -78,7 +78,7 @@ def diagnostics_of_run(
         kind = _KINDS.get(note.kind, "barrier divergence")
         if note.kind in (NoteKind.STUCK_AT_MBARRIER, NoteKind.STUCK_AT_BARRIER):
             sentence = _stuck(note, launch, barrier_name)
-        elif note.kind in (NoteKind.EARLY, NoteKind.LATE):
+        elif note.kind in (NoteKind.EARLY, NoteKind.LATE, NoteKind.MADE_TWICE):
             sentence = _out_of_order(note, launch, barrier_name, other)
         else:
             sentence = _sentence(note, launch, names, job, other)
@@ -137,8 +137,15 @@ def _stuck(note: DiagnosticRecord, launch: Launch, barrier_name: Callable[[int],
 
 
 def _out_of_order(note: DiagnosticRecord, launch: Launch, barrier_name: Callable[[int], str], line: int) -> str:
-    """Return a sentence about a thread that may use an uninitialised barrier; `line` is that of the initialisation."""
+    """Return a sentence about a thread and the initialisation of a barrier in another line, `line`."""
     values = {"thread": who(launch, note.block, note.thread), "barrier": barrier_name(note.barrier)}
+    if note.kind == NoteKind.MADE_TWICE:
+        return tr(
+            "{thread} initialises {barrier}, and {other} does the same, without a barrier in between: one thread has "
+            "to do it",
+            other=who(launch, note.block, note.other),
+            **values,
+        )
     if note.kind == NoteKind.LATE:
         return tr(
             "{thread} uses {barrier} of another block, but that block may have left the kernel already: the blocks "

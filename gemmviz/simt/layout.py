@@ -80,6 +80,7 @@ class NoteKind(IntEnum):
     LATE = 8
     CROWDED = 9
     COUNTS_DIFFER = 10
+    MADE_TWICE = 11
 
 
 class NumberKind(IntEnum):

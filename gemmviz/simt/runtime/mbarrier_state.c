@@ -13,7 +13,7 @@ static struct {
     int32_t arrivals;               // missing
     int64_t bytes;                  // missing
     int32_t late;                   // arrivals that wait for the cp.async of their thread
-    uint32_t warp, phase, meetings; // of its initialisation: warp, phase, number of cluster barriers before
+    uint32_t thread, phase, meetings; // of its initialisation: thread, phase, number of cluster barriers before
     uintptr_t pc;
     uint32_t passed; // phases whose end its own block has seen
     struct {
@@ -56,7 +56,7 @@ static uint32_t find(uintptr_t at, uint32_t rank)
 static int may_be_early(uint32_t b)
 {
     if (known[b].rank != gv_now.rank) return known[b].meetings == meetings;
-    return known[b].phase == gv_now.phase && known[b].warp != gv_now.thread / GV_WARP;
+    return known[b].phase == gv_now.phase && known[b].thread / GV_WARP != gv_now.thread / GV_WARP;
 }
 
 // Returns the new note of an instruction; NULL if the instruction has one already, or if there is no room.
@@ -127,13 +127,15 @@ void gv_mbarrier_make(void *at, uint32_t count, uintptr_t pc)
     uint32_t b = find((uintptr_t)at, gv_now.rank);
     if (b == MOST_BARRIERS) gv_stop(GV_NO_MEMORY);
     if (b == barriers) barriers++;
+    else if (known[b].phase == gv_now.phase && known[b].thread != gv_now.thread)
+        notice(GV_NOTE_MADE_TWICE, b, known[b].thread, pc, known[b].pc);
     known[b].at = (uintptr_t)at;
     known[b].rank = gv_now.rank;
     known[b].count = count;
     known[b].number = 0;
     known[b].arrivals = (int32_t)count;
     known[b].bytes = 0;
-    known[b].warp = gv_now.thread / GV_WARP;
+    known[b].thread = gv_now.thread;
     known[b].phase = gv_now.phase;
     known[b].meetings = meetings;
     known[b].pc = pc;

@@ -48,6 +48,7 @@ enum gv_note_kind {
     GV_NOTE_LATE = 8,              // `barrier` of block `other` is used, and the block may have left already
     GV_NOTE_CROWDED = 9,           // more threads than a named barrier counts (offset: the count) wait there
     GV_NOTE_COUNTS_DIFFER = 10,    // threads wait at a named barrier with different counts (offset: the first one's)
+    GV_NOTE_MADE_TWICE = 11,       // `barrier` is initialised, and thread `other` has done it in the same phase
 };
 
 // A defect that the recorder found, once per kind and site; `times` is the number of occurrences.
@@ -172,7 +173,7 @@ enum gv_event_kind {
     // The thread waits at a cluster barrier; it arrived in phase `number`, after `arrivals` accesses in that phase, and
     // has made accesses since.
     GV_EVENT_CLUSTER_ARRIVED = 15,
-    // All threads of the cluster have met in phase `number`; `parity`: an arrival was relaxed, so that it shows no data.
+    // All threads of the cluster have met in phase `number`; `parity`: an arrival was relaxed and shows no data.
     // Reported only for blocks with remote accesses.
     GV_EVENT_CLUSTER_MET = 16,
 };

@@ -1,4 +1,4 @@
-// The shared memory of other blocks of the cluster, and the cluster barriers that order accesses to it. For scheduler.c.
+// The cluster barriers that order accesses to the shared memory of other blocks. For scheduler.c.
 #pragma once
 #include "running.h"
 

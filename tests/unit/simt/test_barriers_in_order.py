@@ -54,3 +54,12 @@ def test_a_block_that_leaves_while_others_still_arrive_at_its_barriers_is_a_race
     findings, lines = found(RING[last:], "}\n", 2)
     assert [f.kind for f in findings] == ["race"] and "that block may have left the kernel already" in findings[0].text
     assert "barrier_arrive_at(empty" in lines[findings[0].line - 1]
+
+
+def test_a_barrier_is_initialised_by_one_thread() -> None:
+    findings, lines = found("if (threadIdx.x == 0) {", "if (threadIdx.x < 2) {", 1)
+    assert {f.kind for f in findings} == {"race"}
+    assert {lines[f.line - 1].split("(")[0].split()[-1] for f in findings} == {"barrier_init"}
+    assert findings[0].text.startswith(
+        "thread (1, 0, 0) of block (0, 0, 0) initialises full[0], and thread (0, 0, 0) of block (0, 0, 0) does the same"
+    )
