@@ -17,6 +17,7 @@ INCLUDE = re.compile(_DIRECTIVE + r"[^\n]*", re.MULTILINE)
 INCLUDE_ALONE = re.compile(_DIRECTIVE, re.MULTILINE)
 """The same without the rest of its line, in which a comment may end."""
 _SPLICE = re.compile(r"\\[ \t]*\n")
+_BRANCH = re.compile(r"^[ \t]*#[ \t]*(if|ifdef|ifndef|endif)\b", re.MULTILINE)
 _ONCE = re.compile(r"^[ \t]*#[ \t]*pragma[ \t]+once\b[^\n]*", re.MULTILINE)
 # Files that are included several times on purpose.
 _REPEATED = (".inc", ".def", ".inl")
@@ -182,8 +183,14 @@ def _before(header: Path, file: Path, text: str) -> tuple[Path, str] | None:
         ends = Path(os.path.normpath(_name(found))).parts
         named = [part for part in ends if part != ".."]
         if begin.count("{") == begin.count("}") and list(header.parts[-len(named) :]) == named:
-            return file, text[: found.start()]
+            return file, text[: found.start()] + "\n#endif" * _open_branches(begin)
     return None
+
+
+def _open_branches(begin: str) -> int:
+    """Return how many ``#if`` and ``#ifndef`` a text leaves open, such as the guard of a header."""
+    words = [found[1] for found in _BRANCH.finditer(begin)]
+    return max(0, len(words) - 2 * words.count("endif"))
 
 
 def search_folders(path: Path) -> Iterator[Path]:

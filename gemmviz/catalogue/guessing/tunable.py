@@ -94,8 +94,14 @@ def _declared(body: tuple[str, ...]) -> set[str]:
         if not _NAME.fullmatch(word):
             continue
         ends = after in ("=", "[", ";")
-        # `half *first = ...`: no expression has a value assigned behind a product.
-        if before in ("*", "&") and after == "=" and at > 1 and (_NAME.fullmatch(body[at - 2]) or body[at - 2] == ">"):
+        # `half *first = ...`, `half *both[] = {...}`: no expression has a value assigned behind a product.
+        assigned = after == "=" or body[at + 1 : at + 3] == ("[", "]")
+        if (
+            before in ("*", "&")
+            and assigned
+            and at > 1
+            and (_NAME.fullmatch(body[at - 2]) or body[at - 2] in (">", ","))
+        ):
             found |= {word}
         if _NAME.fullmatch(before) and before not in ("return", "else") and (ends or after == ","):
             has_value[depth] = False

@@ -183,3 +183,24 @@ def test_a_pointer_that_is_also_used_elsewhere_is_asked_for() -> None:
         MEASURES_ITSELF.replace("C[row * N + col] = sum;", "C[row * N + col] = sum + clocks[0];"), Path("gemm.cu")
     )
     assert not made.roles[-1]
+
+
+def test_an_array_of_pointers_is_no_size_of_a_tile() -> None:
+    taken = "float *A0 = &tiles.a[0][0], *A1 = &tiles.b[0][0]; float *TA[] = {A0, A1};"
+    made = guess(MEASURES_ITSELF.replace("float sum = 0;", f"float sum = 0; {taken}"), Path("gemm.cu"))
+    assert made.params.keys() == {"TILE", "CLOCKS"}
+
+
+def test_a_header_is_launched_by_another_header(tmp_path: Path) -> None:
+    kernel = "__global__ void gemm(const float *A, const float *B, float *C, int M, int N, int K) { %s }"
+    body = "int i = blockIdx.x; float s = 0; for (int k = 0; k < K; k++) s += A[i * K + k] * B[k * N + threadIdx.x];"
+    (tmp_path / "gemm.cuh").write_text(kernel % f"{body} C[i * N + threadIdx.x] = s;")
+    launches = (
+        "inline void run(float *a, float *b, float *c, int m, int n, int k) { gemm<<<m, n>>>(a, b, c, m, n, k); }"
+    )
+    guard = '#ifndef RUN_H\n#define RUN_H\n#include "gemm.cuh"\n'
+    (tmp_path / "run.cuh").write_text(f"{guard}{launches}\n#endif // RUN_H")
+    path = tmp_path / "gemm.cuh"
+    made = guess(path.read_text(), path, around=surroundings(path, path.read_text()))
+    assert (made.grid, made.block) == (("M",), ("N",))
+    _right(made, Problem(8, 12, 16))
