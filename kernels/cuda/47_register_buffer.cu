@@ -5,7 +5,7 @@
 // entry      = "register_buffer<BM, BN, BK, TM, TN, STAGES>"
 // args       = ["A", "B", "C", "M", "N", "K"]
 // params     = { BM = [128, 64, 32, 16], BN = [128, 64, 32, 16], BK = [16, 8, 4], TM = [8, 4], TN = [8, 4], STAGES = [2, 3, 4] }
-// demo       = { size = 32, params = { BM = 16, BN = 16, BK = 8, TM = 4, TN = 4, STAGES = 3 }, block = [1, 0], thread = [5, 0], stop = { share = 0.885 }, lens = "thread tile" }
+// demo       = { size = 32, params = { BM = 16, BN = 16, BK = 8, TM = 4, TN = 4, STAGES = 3 }, block = [1, 0], thread = [5, 0], stop = { share = 0.893 }, lens = "thread tile" }
 // block      = ["BM / TM * (BN / TN)"]
 // grid       = ["ceil(N / BN)", "ceil(M / BM)"]
 // requires   = [
