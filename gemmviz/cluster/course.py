@@ -64,8 +64,8 @@ class Heard:
     ----------
     last
         The last reply; None if it never arrived.
-    why
-        Why it did not arrive, as a sentence.
+    why, kind
+        Why it did not arrive, as a sentence and as the kind of a `Failed`.
     worker
         Host and name of the worker that served it, for people.
     header, results, tried
@@ -74,6 +74,7 @@ class Heard:
 
     last: Reply | None = None
     why: str = ""
+    kind: str = "internal"
     worker: str = ""
     header: Header | None = None
     results: list[Result] = field(default_factory=list)
@@ -142,7 +143,7 @@ class Course:
         self._submit(waiting)
         give_up: float | None = None
         presence, absence = Presence(client, _LOOK_S), _Absence()
-        why = tr("cancelled")
+        why, kind = tr("cancelled"), "cancelled"
         try:
             while waiting:
                 with suppress(queue.Empty):
@@ -156,11 +157,11 @@ class Course:
                     self._move(workers, waiting)
                     absence.note(self._can_serve(workers, waiting))
                 if give_up is None and (found := self._abandoned(presence.silent_s, absence.seconds)):
-                    why = found
+                    why, kind = found, "internal"
                     break
         finally:
             for number in waiting:
-                self._settle(number, why)
+                self._settle(number, why, kind)
             with suppress(Exception):  # without a scheduler there is nothing to release
                 client.unsubscribe_topic(work.topic(self.id))
                 client.cancel(list(self._futures.values()), force=True)
@@ -308,18 +309,18 @@ class Course:
             case Tried():
                 attempt.tried.append(reply)
 
-    def _settle(self, number: int, why: str) -> None:
+    def _settle(self, number: int, why: str, kind: str = "internal") -> None:
         """Keep the replies about a piece whose last reply never arrives: of one attempt only, so of one device."""
         attempts = [heard for (of, _), heard in self._attempts.items() if of == number]
         self.heard[number] = max(attempts, key=lambda heard: len(heard.results) + len(heard.tried), default=Heard())
-        self.heard[number].why = why
+        self.heard[number].why, self.heard[number].kind = why, kind
 
     def _cancel(self, waiting: set[int]) -> None:
         """Cancel the pieces that wait for a worker, and tell the workers to end the others."""
         idle = waiting - {number for number, _ in self._attempts}
         waiting -= idle
         for number in idle:
-            self._settle(number, tr("cancelled"))
+            self._settle(number, tr("cancelled"), "cancelled")
         client, course, unused = self._client, self.id, [self._futures[number] for number in idle]
 
         def tell() -> None:

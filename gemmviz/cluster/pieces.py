@@ -143,7 +143,7 @@ def joined(request: Request, parts: Sequence[Request], heard: Sequence[Heard]) -
         found = attempts.conclude()
         if found is not None:
             return found
-    return Failed(request.run, "internal", one.why)
+    return Failed(request.run, one.kind, one.why)
 
 
 def piece_document(piece: BenchRequest, heard: Heard) -> Document:

@@ -1,6 +1,7 @@
 """Measures kernels on request, once the checker has passed them, and keeps the figures."""
 
-from gemmviz.backends.environment import Probe
+from gemmviz.backends.driver import DeviceFacts
+from gemmviz.backends.environment import CpuFacts, cpu_of
 from gemmviz.bench.document import Document
 from gemmviz.bench.entries import KernelEntry
 from gemmviz.bench.figures import TRANSFER, Turn
@@ -19,6 +20,7 @@ from gemmviz.engine.messages import (
     BenchDone,
     BenchRequest,
     Failed,
+    Header,
     Probed,
     ProbeRequest,
     Progress,
@@ -165,9 +167,9 @@ class Measuring:
         session = self.session
         match reply:
             case Probed():
-                device = reply.facts["device"]
-                session.choice.schedule_for(device["sms"] if device else None)
-                session.results.set_device(_device(reply.facts), reply.facts["device"], reply.facts["cpu"]["cores"])
+                self._know(reply.facts["device"], reply.facts["cpu"])
+            case Header() if not session.results.device:  # the run has replaced the probe
+                self._know(reply.document["device"], cpu_of(reply.document["env"]))
             case Progress() if reply.run == self._run:
                 session.progress.set("bench", (reply.text, reply.share))
             case Sample():
@@ -184,7 +186,7 @@ class Measuring:
                 self._keep(reply.document)
                 self._show_failure(reply.document)
                 if not session.results.device:
-                    self._probe_run = 0  # the run had replaced the probe
+                    self._probe_run = 0  # no process of the run had named its machine
                     self.probe_once()
             case Failed() if reply.run == self._run:
                 session.results.end_samples()
@@ -194,6 +196,12 @@ class Measuring:
                 session.messages.tell(Message(reply.message, "warning", lasting=True))
             case Failed() if reply.kind == "cancelled":
                 self._probe_run = 0  # another run replaced the probe: it is made again after the next recording
+
+    def _know(self, gpu: DeviceFacts | None, cpu: CpuFacts) -> None:
+        """Take the facts of the machine that measures."""
+        name = " / ".join(([gpu["name"]] if gpu else []) + [f"{cpu['model']} ({cpu['cores']} cores)"])
+        self.session.choice.schedule_for(gpu["sms"] if gpu else None)
+        self.session.results.set_device(name, gpu, cpu["cores"])
 
     def _show_failure(self, document: Document) -> None:
         """Show why the only kernel of a run has no figure: no other part of the window shows it."""
@@ -228,9 +236,3 @@ class Measuring:
             except GemmvizError as error:
                 text = tr("The results are not kept: {error}", error=error)
                 self.session.messages.tell(Message(text, "warning", lasting=True))
-
-
-def _device(facts: Probe) -> str:
-    """Name the machine in a few words, from the engine's probe."""
-    gpu, cpu = facts["device"], facts["cpu"]
-    return " / ".join(([gpu["name"]] if gpu else []) + [f"{cpu['model']} ({cpu['cores']} cores)"])

@@ -10,10 +10,10 @@ from gemmviz.catalogue.errors import Unavailable
 from gemmviz.cluster import asking, course
 from gemmviz.cluster.course import Course, Job
 from gemmviz.cluster.piece import SentSources
-from gemmviz.cluster.pieces import flops
+from gemmviz.cluster.pieces import flops, joined
 from gemmviz.cluster.software import software
 from gemmviz.cluster.wire import pack
-from gemmviz.engine.messages import BenchRequest, CheckRequest, CountRequest
+from gemmviz.engine.messages import BenchRequest, CheckRequest, CountRequest, Failed, ProbeRequest
 
 
 class Future:
@@ -205,3 +205,12 @@ def test_pieces_do_not_wait_for_ever_for_the_address_of_a_worker_that_was_starte
     run.join()
     assert client.submitted == [["old1"], []]
     assert client.given_up[0] == 1 and one.heard[0].why == "cancelled"
+
+
+def test_a_question_that_is_cancelled_before_it_starts_is_no_failure():
+    """The window asks a device for its facts, and a run takes the place of this question."""
+    cancel, request = threading.Event(), ProbeRequest(7)
+    cancel.set()
+    one = Course(Client({}), [Job(request, SentSources([]), True, 1.0)])
+    list(one.run(cancel))
+    assert joined(request, [request], one.heard) == Failed(7, "cancelled", "cancelled")

@@ -19,6 +19,7 @@ from gemmviz.engine.messages import (
     Checked,
     Done,
     Failed,
+    Header,
     Probed,
     ProbeRequest,
     Progress,
@@ -214,6 +215,17 @@ def test_the_machine_is_asked_about_again_where_a_run_took_the_place_of_the_ques
     assert isinstance(again, ProbeRequest) and isinstance(engines.bench.requests[-2], BenchRequest)
     engines.bench.replied.emit(Probed(again.run, FACTS))
     assert session.results.device == "Some CPU (2 cores)"
+
+
+def test_a_run_that_took_the_place_of_the_question_names_the_machine_itself(session, engines, measuring, kept):
+    measuring.probe_once()
+    measuring.measure_this()
+    gpu = {"name": "NVIDIA H200", "sms": 132}
+    document = results.document({"cpu": {"model": "Xeon", "cores": 8}}, gpu, Protocol())
+    engines.bench.replied.emit(Header(engines.bench.requests[-1].run, document))
+    assert session.results.device == "NVIDIA H200 / Xeon (8 cores)" and session.results.device_facts == gpu
+    done(engines, [failed_row(session)])
+    assert isinstance(engines.bench.requests[-1], BenchRequest)  # nobody asks again
 
 
 def test_a_run_that_fails_is_over_and_says_why(session, engines, measuring):
