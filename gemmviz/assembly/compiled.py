@@ -11,6 +11,7 @@ from pathlib import Path
 from gemmviz.assembly.toolkit import Toolkit
 from gemmviz.backends.compiler import BUILD_TIMEOUT_S
 from gemmviz.backends.nvrtc import OF_CUPY, mma_folders, nvrtc_error, options, program_text
+from gemmviz.backends.overloads import name_of
 from gemmviz.backends.toolchain import no_room, source_folder
 from gemmviz.catalogue.errors import BuildError, CompileStopped, ConstraintError, Unavailable
 from gemmviz.catalogue.launch import Launch
@@ -76,7 +77,7 @@ def compiled(launch: Launch, architecture: str, tools: Toolkit, folder: Path) ->
     """
     plain = [option for option in options(launch) if not option.startswith(_ARCHITECTURE)]
     flags = [*plain, OF_CUPY, _ARCHITECTURE + architecture, "-lineinfo", "--ptxas-options=-v"]
-    request = {"code": program_text(launch), "entry": launch.entry, "options": flags}
+    request = {"code": program_text(launch), "entry": name_of(launch), "options": flags}
     (folder / "request.json").write_text(json.dumps(request), encoding="utf-8")
     python = Path(sys.executable).resolve()
     library = tools.nvrtc.resolve()

@@ -14,6 +14,7 @@ from gemmviz import data
 from gemmviz.backends.base import Build, LaunchError
 from gemmviz.backends.cupy_check import cupy_major
 from gemmviz.backends.device_source import source_of_device
+from gemmviz.backends.overloads import address_of, name_of
 from gemmviz.backends.signature import describing_source
 from gemmviz.backends.struct_arguments import filling_source
 from gemmviz.backends.toolchain import line_directive, source_folder
@@ -41,7 +42,7 @@ def program_text(launch: Launch) -> str:
     path = launch.kernel.path
     code = source_of_device(launch)
     words = f"{_WORDS}\n{_TENSOR_MAP}" if _NAMES_A_MAP.search(plain_code(code)) else _WORDS
-    return f"{words}\n{line_directive(path)}\n{code}\n{describing_source(launch.entry)}{filling_source(launch)}"
+    return f"{words}\n{line_directive(path)}\n{code}\n{describing_source(address_of(launch))}{filling_source(launch)}"
 
 
 def options(launch: Launch) -> tuple[str, ...]:
@@ -89,12 +90,12 @@ def compile_launch(cp: Any, launch: Launch, extra_flags: tuple[str, ...] = ()) -
     kernel = launch.kernel
     copies, own = str(source_folder(kernel.path).resolve()), str(kernel.path.parent.resolve())
     flags = (*options(launch), *extra_flags)
-    code = program_text(launch)
+    code, name = program_text(launch), name_of(launch)
     started = time.perf_counter()
-    module = cp.RawModule(code=code, options=flags, name_expressions=(launch.entry,))
+    module = cp.RawModule(code=code, options=flags, name_expressions=(name,))
     try:
         with _without_cache():
-            function = module.get_function(launch.entry)
+            function = module.get_function(name)
             # Reading an attribute makes CuPy load the function.
             registers = int(function.num_regs)
     except cp.cuda.compiler.CompileException as error:

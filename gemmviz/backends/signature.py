@@ -43,14 +43,20 @@ template <class... gv_P> __device__ void gv_kinds(int *gv_out, void (*)(gv_P...)
     for (int gv_i = 0; gv_i < (int) sizeof...(gv_P) && gv_i < %(most)d; gv_i++)
         gv_out[gv_i + 1] = gv_found[gv_i];
 }
-extern "C" __global__ void %(name)s(int *gv_out) { gv_kinds(gv_out, (decltype(&%(entry)s)) 0); }
+extern "C" __global__ void %(name)s(int *gv_out) { gv_kinds(gv_out, (decltype(%(address)s)) 0); }
 """
 
 
-def describing_source(entry: str) -> str:
-    """Return CUDA code to append to the user's: a kernel that writes the number of parameters and the kind of each."""
+def describing_source(address: str) -> str:
+    """Return CUDA code to append to the user's: a kernel that writes the number of parameters and the kind of each.
+
+    Parameters
+    ----------
+    address
+        From `gemmviz.backends.overloads.address_of`.
+    """
     kinds = {"pointer": _POINTER, "map": _MAP, "map_pointer": _MAP_POINTER}
-    return _SOURCE % {**kinds, "most": MOST, "name": DESCRIBE, "entry": entry}
+    return _SOURCE % {**kinds, "most": MOST, "name": DESCRIBE, "address": address}
 
 
 def scalar_types(

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from gemmviz.backends.entry import in_braces
+from gemmviz.backends.overloads import address_of
 from gemmviz.catalogue.batch import POINTERS
 from gemmviz.catalogue.launch import Launch
 from gemmviz.catalogue.matrices import BIAS, MATRICES, D
@@ -45,7 +46,7 @@ template <class gv_T> struct gv_struct<gv_T *__restrict__> : gv_struct<gv_T> {};
 _SOURCE = """
 extern "C" __global__ void %(name)s(const long long *gv_v, unsigned char *gv_out, int gv_most)
 {
-    typedef gv_struct<gv_parameter<%(number)d, decltype(&%(entry)s)>::gv_type>::gv_type gv_made;
+    typedef gv_struct<gv_parameter<%(number)d, decltype(%(address)s)>::gv_type>::gv_type gv_made;
     gv_made gv_m = %(members)s;
     *(int *) gv_out = (int) sizeof gv_m;
     for (int gv_i = 0; gv_i < (int) sizeof gv_m && gv_i < gv_most; gv_i++)
@@ -64,7 +65,7 @@ def filling_source(launch: Launch) -> str:
         zip(kernel.structs, (n for n, one in enumerate(members) if one.startswith("{")), strict=True)
     ):
         values = [_member(name, at) for at, name in enumerate(kernel.args[first:end])]
-        fields = {"name": f"{_FILL}{number}", "number": parameter, "entry": launch.entry}
+        fields = {"name": f"{_FILL}{number}", "number": parameter, "address": address_of(launch)}
         parts.append(_SOURCE % {**fields, "members": f"{{{', '.join(values)}}}"})
     return "".join(parts)
 

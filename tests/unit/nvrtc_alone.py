@@ -6,6 +6,7 @@ from functools import cache
 from pathlib import Path
 
 from gemmviz.backends.nvrtc import options, program_text
+from gemmviz.backends.overloads import name_of
 from gemmviz.catalogue.launch import Launch
 
 
@@ -45,16 +46,18 @@ def errors(launch: Launch, architecture: str) -> str:
     """
     flags = [flag for flag in options(launch) if "--gpu-arch" not in flag]
     headers = [f"-I{folder}" for folder in toolkit()]
-    return compiled(program_text(launch), [*flags, *headers, f"--gpu-architecture={architecture}"])
+    return compiled(program_text(launch), [*flags, *headers, f"--gpu-architecture={architecture}"], name_of(launch))
 
 
-def compiled(code: str, flags: list[str]) -> str:
-    """Return the log of a text that NVRTC refuses; nothing where it compiles."""
+def compiled(code: str, flags: list[str], kernel: str = "") -> str:
+    """Return the log of a text that NVRTC refuses; nothing where it compiles, and has the kernel of this name."""
     nvrtc = library()
     assert nvrtc is not None
     program = ctypes.c_void_p()
     if nvrtc.nvrtcCreateProgram(ctypes.byref(program), code.encode(), b"kernel.cu", 0, None, None):
         raise RuntimeError("NVRTC makes no program")
+    if kernel:
+        nvrtc.nvrtcAddNameExpression(program, kernel.encode())
     given = (ctypes.c_char_p * len(flags))(*(flag.encode() for flag in flags))
     status = nvrtc.nvrtcCompileProgram(program, len(flags), given)
     size = ctypes.c_size_t()

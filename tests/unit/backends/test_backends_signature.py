@@ -45,4 +45,4 @@ def test_what_does_not_fit_is_refused_before_the_launch(answer, says):
 
 
 def test_the_entry_stands_in_the_source_with_its_template_arguments():
-    assert "decltype(&tiled<64, 8>)" in describing_source("tiled<64, 8>")
+    assert "decltype(&tiled<64, 8>)" in describing_source("&tiled<64, 8>")

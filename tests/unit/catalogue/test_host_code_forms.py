@@ -73,6 +73,8 @@ FORMS = {
     "only where nvcc reads it": '#ifndef __CUDACC__\n#error "not for this compiler"\n#endif\n#if __CUDA_ARCH__ >= 700\n'
     + KERNEL
     + "#endif\n",
+    "another kernel of the same name": "__global__ void gemm(const float *A, float *C, int n) { C[0] = A[n]; }\n"
+    + KERNEL,
     "brackets in texts": 'const char *usage() { return "} main( {"; }\n' + KERNEL + 'int main() { puts("}"); }\n',
 }
 
