@@ -13,7 +13,7 @@ from gemmviz.catalogue import kernel as kernels
 from gemmviz.catalogue.errors import FrontMatterError, GemmvizError
 from gemmviz.catalogue.kernel import Kernel
 from gemmviz.catalogue.source_files import CUDA
-from gemmviz.catalogue.user_file import UnreadableFile, read_source
+from gemmviz.catalogue.user_file import UnreadableFile, read_source, real, why_no_file
 from gemmviz.language import mark, tr
 from gemmviz.session import Answer, Message, Session
 from gemmviz.session.files import state_file
@@ -90,7 +90,7 @@ class KernelFiles(QObject):
         """
 
         def start() -> None:
-            full = path.resolve()
+            full = real(path)
             if full.suffix == lesson_file.SUFFIX:
                 self.session.guide.open(full)
             elif full.suffix == state_file.SUFFIX:
@@ -115,6 +115,8 @@ class KernelFiles(QObject):
             self.session.messages.tell(Message(str(error), lasting=True))
         except GemmvizError as error:
             self.session.messages.tell(Message(_cannot_open(path.name, error), lasting=True))
+        except FileNotFoundError:
+            self.session.messages.tell(Message(why_no_file(path), lasting=True))
         except OSError as error:
             self.session.messages.tell(Message(_cannot_open(path, error.strerror or error), lasting=True))
 
@@ -147,7 +149,7 @@ class KernelFiles(QObject):
             then()
 
         def start() -> None:
-            full = path.resolve()
+            full = real(path)
             self.bare.open_version(full, take, lambda: self._load(full, take))
 
         self._attempt(path, start)

@@ -10,7 +10,7 @@ from gemmviz.catalogue import kernel as kernels
 from gemmviz.catalogue.errors import FrontMatterError, GemmvizError
 from gemmviz.catalogue.kernel import Kernel
 from gemmviz.catalogue.matter_table import is_described
-from gemmviz.catalogue.user_file import UnreadableFile, read_source, write_source
+from gemmviz.catalogue.user_file import UnreadableFile, read_source, real, write_source
 from gemmviz.language import mark, tr
 from gemmviz.session import Answer, Message, Session
 from gemmviz.ui.source.bare_files import BareFiles
@@ -54,7 +54,7 @@ class KernelSaving:
         if not chosen:
             return False
         target = Path(chosen)
-        return self._write((target if target.suffix else target.with_suffix(path.suffix)).resolve(), choice.text)
+        return self._write(real(target if target.suffix else target.with_suffix(path.suffix)), choice.text)
 
     def _write(self, path: Path, text: str) -> bool:
         session, before, old = self._session, self._session.choice.base, _on_disk(path)
