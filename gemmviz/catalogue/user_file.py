@@ -170,6 +170,8 @@ def _write(path: Path, content: Callable[[bytes], bytes]) -> None:
     part: Path | None = None
     try:
         place = real(path)
+        if place.is_symlink():  # in a circle of links
+            raise OSError(errno.ELOOP, os.strerror(errno.ELOOP))
         if place.exists() and not place.is_file():
             place.write_bytes(content(b""))
             return
