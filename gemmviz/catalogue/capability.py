@@ -23,7 +23,12 @@ def checked(text: str) -> str:
         When it is not a capability.
     """
     if text and not _FORM.fullmatch(text):
-        raise FrontMatterError(f'capability must be a compute capability, for example "8.0" or "9.0a", not {text!r}')
+        message = tr(
+            "capability must be a compute capability, for example {examples}, not {value}",
+            examples='"8.0", "9.0a"',
+            value=repr(text),
+        )
+        raise FrontMatterError(message, about="capability")
     return text
 
 

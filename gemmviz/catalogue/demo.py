@@ -16,13 +16,20 @@ from gemmviz.catalogue.typed_reading import FromOne, FromZero
 from gemmviz.language import tr
 
 _EXAMPLE = "demo = { size = 8, params = { TS = 4 } }"
-_WANTED = {
-    "size": "be one whole number, or [M, N, K], for example demo = { size = 8 }",
-    "params": f"give whole numbers, for example {_EXAMPLE}",
-    "block": "be two whole numbers from 0, for example demo = { block = [1, 0] }",
-    "thread": "be two whole numbers from 0, for example demo = { thread = [1, 0] }",
-    "lens": f'be one of {", ".join(LENSES)}, for example demo = {{ lens = "banks" }}',
-}
+
+
+def _wanted() -> dict[str, str]:
+    return {
+        "size": tr("must be one whole number, or [M, N, K], for example {example}", example="demo = { size = 8 }"),
+        "params": tr("must give whole numbers, for example {example}", example=_EXAMPLE),
+        "block": tr("must be two whole numbers from 0, for example {example}", example="demo = { block = [1, 0] }"),
+        "thread": tr("must be two whole numbers from 0, for example {example}", example="demo = { thread = [1, 0] }"),
+        "lens": tr(
+            "must be one of {known}, for example {example}",
+            known=", ".join(LENSES),
+            example='demo = { lens = "banks" }',
+        ),
+    }
 
 
 class _DemoTable(TypedDict, total=False):
@@ -96,18 +103,23 @@ def read_demo(value: object, params: Collection[str], newer: bool = False) -> tu
         When it does not fit `Demo`.
     """
     if not isinstance(value, dict):
-        raise FrontMatterError(f"demo must be a table, for example {_EXAMPLE}")
-    table = read_table({"size": None} | value, _DemoTable, _WANTED, "demo.")
+        raise FrontMatterError(tr("demo must be a table, for example {example}", example=_EXAMPLE), about="demo")
+    table = read_table({"size": None} | value, _DemoTable, _wanted, "demo.")
     settings, size = table.get("params", {}), table["size"]
     if strange := sorted(settings.keys() - set(params)):
-        known = ", ".join(params) or "none"
-        raise FrontMatterError(f"demo.params names {strange[0]!r}; the kernel's parameters are: {known}")
+        text = tr(
+            "demo.params names {name}; the kernel's parameters are: {known}",
+            name=repr(strange[0]),
+            known=", ".join(params) or "-",
+        )
+        raise FrontMatterError(text, about="demo")
     stop, unknown = value.get("stop"), sorted(value.keys() - KEYS)
     try:
         stop = None if stop is None else moment.checked(stop)
     except GemmvizError as error:
         if not newer:
-            raise FrontMatterError(f"demo.stop is written as a lesson's at: {error}") from None
+            text = tr("demo.stop is written as a lesson's at: {reason}", reason=error)
+            raise FrontMatterError(text, about="demo") from None
         stop, unknown = None, [*unknown, "stop"]
     m, n, k = size if isinstance(size, list) else (size, size, size)
     return Demo((m, n, k), settings, table.get("block"), table.get("thread"), stop, table.get("lens")), unknown

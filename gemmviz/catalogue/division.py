@@ -10,16 +10,14 @@ from typing import TYPE_CHECKING, Literal
 
 from gemmviz.catalogue.errors import FrontMatterError
 from gemmviz.catalogue.expression import Expression
+from gemmviz.language import tr
 
 if TYPE_CHECKING:
     from gemmviz.catalogue.front_matter import Matter
 
 MOST_DEVICES = 16
 _DIVIDED = {"B": "columns", "C": "columns"}
-_FORM = (
-    'devices, a number of GPUs, needs divided = { B = "columns", C = "columns" }, with A = "rows" too if each GPU '
-    "holds only its rows of A"
-)
+_EXAMPLE = 'divided = { B = "columns", C = "columns" }'
 Crossing = Literal["", "before", "meanwhile", "reads", "inside"]
 
 
@@ -109,8 +107,16 @@ def read_division(matter: "Matter") -> Division | None:
     if "devices" not in matter and not divided and not crossing:
         return None
     if "devices" not in matter or divided not in (_DIVIDED, _DIVIDED | {"A": "rows"}):
-        raise FrontMatterError(_FORM)
+        text = tr(
+            "devices, a number of GPUs, needs {example}, with {rows} too if each GPU holds only its rows of A",
+            example=_EXAMPLE,
+            rows='A = "rows"',
+        )
+        raise FrontMatterError(text, about="devices" if "devices" in matter else "divided" if divided else "crossing")
     if ("A" in divided) != bool(crossing):
-        ways = 'crossing ("before", "meanwhile", "reads" or "inside")'
-        raise FrontMatterError(f"{ways} says how the rows of a divided A cross")
+        ways = '"before", "meanwhile", "reads", "inside"'
+        raise FrontMatterError(
+            tr("crossing ({ways}) says how the rows of a divided A cross", ways=ways),
+            about="crossing" if crossing else "divided",
+        )
     return Division(Expression(str(matter["devices"])), crossing)

@@ -11,11 +11,16 @@ class GemmvizError(Exception):
 
 
 class FrontMatterError(GemmvizError):
-    """A kernel file that does not describe itself correctly. ``line`` is the place, from 1, or None when unknown."""
+    """A kernel file that does not describe itself correctly.
 
-    def __init__(self, message: str, line: int | None = None) -> None:
+    ``line`` is the place, from 1, or None when unknown; ``about`` is the key at fault, or a part of the file that is at
+    fault, from which `gemmviz.catalogue.fault_line` finds the place.
+    """
+
+    def __init__(self, message: str, line: int | None = None, about: str = "") -> None:
         super().__init__(message)
         self.line = line
+        self.about = about
 
 
 class NoFrontMatter(FrontMatterError):

@@ -10,6 +10,7 @@ from fractions import Fraction
 from functools import lru_cache
 
 from gemmviz.catalogue.errors import FrontMatterError
+from gemmviz.language import tr
 
 Number = int | Fraction | bool
 Values = Mapping[str, Number]
@@ -68,9 +69,10 @@ class Expression:
         try:
             return _compiled(self.text)(values)
         except KeyError as error:
-            raise FrontMatterError(f"{self.text!r} names {error.args[0]!r}, which is not declared") from None
+            raise not_declared(self.text, error.args[0]) from None
         except ZeroDivisionError:
-            raise FrontMatterError(f"{self.text!r} divides by zero") from None
+            text = tr("{expression} divides by zero", expression=repr(self.text))
+            raise FrontMatterError(text, about=self.text) from None
 
     def integer(self, values: Values) -> int:
         """Return the value as an integer; an expression with another value is refused.
@@ -82,8 +84,19 @@ class Expression:
         """
         value = self.evaluate(values)
         if value != int(value):
-            raise FrontMatterError(f"{self.text!r} is {_decimal(value)}, which is not a whole number")
+            text = tr(
+                "{expression} is {value}, which is not a whole number",
+                expression=repr(self.text),
+                value=_decimal(value),
+            )
+            raise FrontMatterError(text, about=self.text)
         return int(value)
+
+
+def not_declared(text: str, name: str) -> FrontMatterError:
+    """Return the error about an expression that uses a name without a value."""
+    message = tr("{expression} names {name}, which is not declared", expression=repr(text), name=repr(name))
+    return FrontMatterError(message, about=text)
 
 
 def all_hold(expressions: Iterable[Expression]) -> Callable[[Values], bool]:
@@ -122,11 +135,11 @@ def _names(text: str) -> frozenset[str]:
 def _checked(text: str) -> ast.expr:
     """Return the tree of a text, if that is nothing but arithmetic."""
     if len(text) > LONGEST:
-        raise FrontMatterError(f"an expression of {len(text)} characters is too long")
+        raise FrontMatterError(tr("an expression of {count} characters is too long", count=len(text)), about=text)
     try:
         tree = ast.parse(text.strip(), mode="eval")
     except (SyntaxError, ValueError, RecursionError, MemoryError):
-        raise FrontMatterError(f"{text!r} is not an expression") from None
+        raise FrontMatterError(tr("{text} is not an expression", text=repr(text)), about=text) from None
     for node in ast.walk(tree):
         _check(node, text)
     return tree.body
@@ -151,7 +164,12 @@ def _check(node: ast.AST, text: str) -> None:
     else:
         fine = isinstance(node, (*allowed, *signs))
     if not fine:
-        raise FrontMatterError(f"{text!r} may hold only arithmetic on names and integers, ceil, floor, min and max")
+        message = tr(
+            "{text} may hold only arithmetic on names and integers, {functions}",
+            text=repr(text),
+            functions=", ".join(_FUNCTIONS),
+        )
+        raise FrontMatterError(message, about=text)
 
 
 @lru_cache(maxsize=2048)
@@ -237,7 +255,7 @@ def _quotient(one: Number, other: Number) -> Number:
 
 
 def _wrong_number(name: str) -> Number:
-    raise FrontMatterError(f"{name}() has the wrong number of arguments")
+    raise FrontMatterError(tr("{function} has the wrong number of arguments", function=f"{name}()"), about=f"{name}(")
 
 
 _VALUES = "values"

@@ -4,7 +4,7 @@ import re
 from pathlib import Path
 
 from gemmviz.catalogue.errors import FrontMatterError
-from gemmviz.catalogue.front_matter import FENCE
+from gemmviz.catalogue.front_matter import FENCE, Matter
 
 
 def located(error: FrontMatterError, text: str, path: Path) -> FrontMatterError:
@@ -13,25 +13,20 @@ def located(error: FrontMatterError, text: str, path: Path) -> FrontMatterError:
     Parameters
     ----------
     error
-        The error; its message begins with the key at fault, or quotes a part of the file.
+        The error, with its line, or with what it is about.
     text, path
         The file.
     """
-    line = error.line or _line_at_fault(str(error), text)
+    key = error.about in Matter.__annotations__  # one that is lacking stands nowhere
+    line = error.line or line_of_key(error.about, text) or (None if key else _line_with(error.about, text))
     where = path.name if line is None else f"{path.name}:{line}"
     return type(error)(f"{where}: {error}", line)
 
 
 def line_of_key(key: str, text: str) -> int | None:
     """Return the line of a file, from 1, on which the front matter gives a key; None if it does not."""
-    found = re.search(rf"^(//)?\s*{re.escape(key)}\s*=", text, re.MULTILINE)
+    found = re.search(rf"^(//)?\s*{re.escape(key)}\s*=", text, re.MULTILINE) if key else None
     return text[: found.start()].count("\n") + 1 if found else None
-
-
-def _line_at_fault(message: str, text: str) -> int | None:
-    """Return the line of the file that a message about its front matter is about, or None."""
-    quoted = re.search(r"'([^']+)'", message)
-    return line_of_key(re.split(r"[ .]", message)[0], text) or _line_with(quoted[1] if quoted else "", text)
 
 
 def _line_with(part: str, text: str) -> int | None:

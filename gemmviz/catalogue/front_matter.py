@@ -1,7 +1,7 @@
 """The form of a kernel's front matter, and the messages about values that do not fit it."""
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Annotated, Literal, TypedDict, TypeVar, cast
 
 from msgspec import Meta
@@ -89,29 +89,65 @@ class Matter(TypedDict, total=False):
 
 
 Table = TypeVar("Table")
-_A_SUM_TYPE = f"be one of {', '.join(SUM_TYPES)}"
-_WANTED: Mapping[str, str] = {
-    "version": f"be a whole number from 1, for example version = {VERSION}",
-    **dict.fromkeys(("title", "idea", "source", "alias", "entry", "exhibit", "capability", "math"), "be a text"),
-    "args": 'be a list of texts; a list in it is a structure, with its members in order; "*" before them: a pointer',
-    **dict.fromkeys(("block", "grid", "cluster", "requires"), "be a list of texts"),
-    "params": "be a table of lists of at least one whole number, for example params = { TS = [8, 16, 32] }",
-    "constants": 'be a table of expressions of sizes, for example constants = { WIDTH = "N" }',
-    "shared": "be an expression",
-    "batch": "be an expression: how many products one launch computes",
-    "strides": "give matrices the elements between two entries of the batch, for example strides = { B = 0 }",
-    "dtype": f"be one of {', '.join(ELEMENT_TYPES)}",
-    "accumulate": _A_SUM_TYPE,
-    "stores": _A_SUM_TYPE,
-    "devices": "be an expression: how many GPUs compute the product",
-    "divided": 'give matrices "rows" or "columns", for example divided = { A = "rows", B = "columns", C = "columns" }',
-    "crossing": 'be "before", "meanwhile", "reads" or "inside": how the rows of A that other GPUs hold cross the link',
-    "epilogue": 'be "relu", or left out: the function that the kernel applies to its result',
-    "zero": 'be ["C"]: the matrices that are set to zero before each launch',
-    "unaligned": 'be a list of matrices with tensor maps, for example unaligned = ["A", "B"]',
-    "copied": 'be a list of matrices that are unaligned, for example copied = ["A", "B"]',
-    "layout": 'give matrices "row" or "column", for example layout = { B = "column" }',
-}
+Wanted = Callable[[], Mapping[str, str]]
+"""Gives by key what its value must be, in words for people; called for an error only."""
+
+
+def _wanted() -> Mapping[str, str]:
+    """Return what the value of each key must be."""
+    text, texts = tr("must be a text"), tr("must be a list of texts")
+    sum_type = tr("must be one of {known}", known=", ".join(SUM_TYPES))
+    return {
+        "version": tr("must be a whole number from 1, for example {example}", example=f"version = {VERSION}"),
+        **dict.fromkeys(("title", "idea", "source", "alias", "entry", "exhibit", "capability", "math"), text),
+        "args": tr(
+            "must be a list of texts; a list in it is a structure, with its members in order; {star} before them: a "
+            "pointer",
+            star='"*"',
+        ),
+        **dict.fromkeys(("block", "grid", "cluster", "requires"), texts),
+        "params": tr(
+            "must be a table of lists of at least one whole number, for example {example}",
+            example="params = { TS = [8, 16, 32] }",
+        ),
+        "constants": tr(
+            "must be a table of expressions of sizes, for example {example}", example='constants = { WIDTH = "N" }'
+        ),
+        "shared": tr("must be an expression"),
+        "batch": tr("must be an expression: how many products one launch computes"),
+        "strides": tr(
+            "must give matrices the elements between two entries of the batch, for example {example}",
+            example="strides = { B = 0 }",
+        ),
+        "dtype": tr("must be one of {known}", known=", ".join(ELEMENT_TYPES)),
+        "accumulate": sum_type,
+        "stores": sum_type,
+        "devices": tr("must be an expression: how many GPUs compute the product"),
+        "divided": tr(
+            "must give matrices {known}, for example {example}",
+            known='"rows", "columns"',
+            example='divided = { A = "rows", B = "columns", C = "columns" }',
+        ),
+        "crossing": tr(
+            "must be one of {known}: how the rows of A that other GPUs hold cross the link",
+            known='"before", "meanwhile", "reads", "inside"',
+        ),
+        "epilogue": tr(
+            "must be {known}, or left out: the function that the kernel applies to its result", known='"relu"'
+        ),
+        "zero": tr("must be {known}: the matrices that are set to zero before each launch", known='["C"]'),
+        "unaligned": tr(
+            "must be a list of matrices with tensor maps, for example {example}", example='unaligned = ["A", "B"]'
+        ),
+        "copied": tr(
+            "must be a list of matrices that are unaligned, for example {example}", example='copied = ["A", "B"]'
+        ),
+        "layout": tr(
+            "must give matrices {known}, for example {example}",
+            known='"row", "column"',
+            example='layout = { B = "column" }',
+        ),
+    }
 
 
 def code_start(text: str) -> int:
@@ -128,14 +164,14 @@ def read_matter(table: Mapping[str, object]) -> Matter:
     FrontMatterError
         For a value of another type.
     """
-    matter = read_table(table, Matter, _WANTED)
+    matter = read_table(table, Matter, _wanted)
     for name in matter.get("params", {}):
         if name in (*SCALARS, *MATRICES, D, BIAS, NUMBER, batch.COUNT, *batch.STRIDES) or not name.isidentifier():
-            raise FrontMatterError(f"params.{name}: choose another name")
+            raise FrontMatterError(tr("{place}: choose another name", place=f"params.{name}"), about="params")
     return matter
 
 
-def read_table(table: Mapping[str, object], form: type[Table], wanted: Mapping[str, str], within: str = "") -> Table:
+def read_table(table: Mapping[str, object], form: type[Table], wanted: Wanted, within: str = "") -> Table:
     """Return a table as a TypedDict; the error about its first wrong value has the allowed values.
 
     Parameters
@@ -145,7 +181,7 @@ def read_table(table: Mapping[str, object], form: type[Table], wanted: Mapping[s
     form
         The TypedDict.
     wanted
-        By key, the words after "must" in the message.
+        Gives by key what its value must be.
     within
         The prefix of each key in the message, such as ``"demo."``.
 
@@ -161,10 +197,20 @@ def read_table(table: Mapping[str, object], form: type[Table], wanted: Mapping[s
                 read[key] = read_as(table[key], its)
             except Misfit as misfit:
                 place = misfit.place if misfit.place[:1] in ("", "[") else f".{misfit.place}"
-                found = f"; {within}{key}{place} is" if place else ", not"
-                instead = "" if misfit.value is None else f"{found} {quoted(misfit.value)}"  # TOML has no null
-                raise FrontMatterError(f"{within}{key} must {wanted[key]}{instead}") from None
+                name = within + key
+                raise FrontMatterError(
+                    _refused(name, wanted()[key], name + place, misfit.value), about=name.partition(".")[0]
+                ) from None
     return cast(Table, read)
+
+
+def _refused(key: str, wanted: str, place: str, value: object) -> str:
+    """Return the message about a value, which is at another place where `key` has a table or a list."""
+    if value is None:  # TOML has no null
+        return tr("{key} {wanted}", key=key, wanted=wanted)
+    if place == key:
+        return tr("{key} {wanted}, not {value}", key=key, wanted=wanted, value=quoted(value))
+    return tr("{key} {wanted}; {place} is {value}", key=key, wanted=wanted, place=place, value=quoted(value))
 
 
 def needed_version(keys: Iterable[str]) -> int:
@@ -187,8 +233,14 @@ def math(matter: Matter) -> str:
     """
     value, element_type = one_line(matter.get("math", "")), matter.get("dtype", "float32")
     if value and element_type not in MATHS.get(value, ()):
-        where = 'math may be "tf32" where dtype is float32, "promoted" where it is a float of 8 bits'
-        raise FrontMatterError(f"{where}, and is left out elsewhere; not {quoted(value)}")
+        text = tr(
+            "math may be {tf32} where dtype is float32, {promoted} where it is a float of 8 bits, and is left out "
+            "elsewhere; not {value}",
+            tf32='"tf32"',
+            promoted='"promoted"',
+            value=quoted(value),
+        )
+        raise FrontMatterError(text, about="math")
     return value
 
 
@@ -227,7 +279,13 @@ def needed_capability(matter: Matter, with_tma: str) -> str:
     if with_tma and not declared:
         return capability.TMA
     if with_tma and capability.number(declared) < capability.number(capability.TMA):
-        raise FrontMatterError(f"capability is {declared}, but {with_tma} needs {capability.TMA} or later")
+        text = tr(
+            "capability is {declared}, but {key} needs {needed} or later",
+            declared=declared,
+            key=with_tma,
+            needed=capability.TMA,
+        )
+        raise FrontMatterError(text, about="capability")
     return declared
 
 
@@ -271,7 +329,9 @@ def batch_form(matter: Matter) -> BatchForm | None:
     if "batch" in matter:
         return BatchForm(Expression(str(matter["batch"])), strides)
     if strides:
-        raise FrontMatterError("strides are those of a batch: add batch, the number of its entries")
+        raise FrontMatterError(
+            tr("strides are those of a batch: add batch, the number of its entries"), about="strides"
+        )
     return None
 
 

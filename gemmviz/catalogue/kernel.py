@@ -17,6 +17,7 @@ from gemmviz.catalogue.matter_table import matter_table
 from gemmviz.catalogue.schedule import read_schedule
 from gemmviz.catalogue.shared_code import read
 from gemmviz.catalogue.source_files import CUDA, C
+from gemmviz.language import tr
 
 __all__ = ["Backend", "Kernel", "code", "load", "parse", "read"]
 
@@ -81,13 +82,15 @@ def _build(text: str, path: Path) -> Kernel:
     unknown = (*sorted(table.keys() - _KEYS), *(f"demo.{key}" for key in strange))
     if unknown and version <= front_matter.VERSION:
         known = demo.KEYS if unknown[0].startswith("demo.") else _KEYS
-        raise FrontMatterError(f"unknown key {unknown[0]!r}; known are {', '.join(sorted(known))}")
+        message = tr("unknown key {key}; known are {known}", key=repr(unknown[0]), known=", ".join(sorted(known)))
+        raise FrontMatterError(message, about=unknown[0].rpartition(".")[2])
     if "code_of" in matter:
-        raise FrontMatterError(shared_code.ALONE)
+        raise shared_code.has_code()
     name = _NUMBER.sub("", path.stem)
     backend = _BACKEND_OF.get(path.suffix) or _LIBRARIES.get(str(matter.get("library")))
     if backend is None:
-        raise FrontMatterError(f"a {path.suffix} file needs library = one of {', '.join(_LIBRARIES)}")
+        message = tr("a {suffix} file needs library = one of {known}", suffix=path.suffix, known=", ".join(_LIBRARIES))
+        raise FrontMatterError(message, about="library")
     dtype = matter.get("dtype", "float32")
     maps = tensor_map.read_tensor_maps(matter.get("maps", {}), MATRICES)
     cluster = expressions(matter.get("cluster", []))
@@ -153,7 +156,8 @@ def _check(kernel: Kernel) -> None:
     if kernel.backend == "cuda":
         launch_checks.check_shapes(block=kernel.block, grid=kernel.grid, cluster=kernel.cluster or (Expression("1"),))
     elif kernel.capability:
-        raise FrontMatterError("capability, maps and cluster are for CUDA kernels")
+        key = "maps" if kernel.maps else "cluster" if kernel.cluster else "capability"
+        raise FrontMatterError(tr("capability, maps and cluster are for CUDA kernels"), about=key)
     sides = (side for box in kernel.maps.values() for side in (box.rows, box.columns))
     of_batch = (kernel.batch.count, *kernel.batch.strides.values()) if kernel.batch else ()
     shapes = (*kernel.block, *kernel.grid, *kernel.cluster, *([kernel.division.devices] if kernel.division else []))

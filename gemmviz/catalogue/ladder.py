@@ -9,6 +9,7 @@ from gemmviz.catalogue.breaks import broken
 from gemmviz.catalogue.errors import GemmvizError, UnknownKernel
 from gemmviz.catalogue.kernel import Kernel, load
 from gemmviz.catalogue.source_files import SOURCES
+from gemmviz.catalogue.user_file import why_no_file
 from gemmviz.language import tr
 
 SUFFIXES = (".c", ".cu", ".toml")
@@ -83,7 +84,7 @@ def find(name: str, kernels: list[Kernel]) -> Kernel:
         try:
             return load(path)
         except FileNotFoundError:
-            raise UnknownKernel(tr("no file {name}", name=name)) from None
+            raise UnknownKernel(why_no_file(path)) from None
         except OSError as error:
             raise UnknownKernel(tr("cannot open {path}: {reason}", path=name, reason=error.strerror or error)) from None
     base, mark, ids = name.rpartition("~")

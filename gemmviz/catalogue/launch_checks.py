@@ -5,11 +5,12 @@ from collections.abc import Collection, Iterable, Sequence
 
 from gemmviz.catalogue import batch, tensor_map
 from gemmviz.catalogue.errors import FrontMatterError
-from gemmviz.catalogue.expression import Expression
+from gemmviz.catalogue.expression import Expression, not_declared
 from gemmviz.catalogue.front_matter import SCALARS
 from gemmviz.catalogue.gpu_roles import NUMBER, ROWS
 from gemmviz.catalogue.kernel_type import Kernel
 from gemmviz.catalogue.matrices import BIAS, MATRICES, C, D
+from gemmviz.language import tr
 
 _MAPS = tuple(matrix + tensor_map.SUFFIX for matrix in MATRICES)
 _KNOWN = (*MATRICES, D, BIAS, *SCALARS, *_MAPS, *batch.ROLES, NUMBER)
@@ -33,10 +34,14 @@ def check_entry(entry: str, text: str) -> None:
         When it is no name, or the file defines no such function.
     """
     if not re.fullmatch(r"[A-Za-z_]\w*(::[A-Za-z_]\w*)*(\s*<[\w\s,:<>]+>)?", entry):
-        raise FrontMatterError('entry must name the function, for example entry = "gputiled<TS>"')
+        raise FrontMatterError(
+            tr("entry must name the function, for example {example}", example='entry = "gputiled<TS>"'), about="entry"
+        )
     function = re.split(r"[\s<]", entry)[0].rpartition("::")[2]
     if all(found[1] != function for found in _CALLED.finditer(text)):
-        raise FrontMatterError(f"entry names {function!r}, but the file defines no such function")
+        raise FrontMatterError(
+            tr("entry names {function}, but the file defines no such function", function=repr(function)), about="entry"
+        )
 
 
 def check_arguments(args: Sequence[str], maps: Collection[str]) -> None:
@@ -56,21 +61,43 @@ def check_arguments(args: Sequence[str], maps: Collection[str]) -> None:
     """
     if not args:
         raise FrontMatterError(
-            'args must give the role of each parameter of the entry, for example ["C", "A", "B", "N"]'
+            tr(
+                "args must give the role of each parameter of the entry, for example {example}",
+                example='["C", "A", "B", "N"]',
+            ),
+            about="args",
         )
     for argument in args:
         if argument not in _KNOWN and not argument.isdecimal() and not _of_sizes(argument):
-            raise FrontMatterError(f"args names {argument!r}; known are {', '.join(_KNOWN)}")
+            raise FrontMatterError(
+                tr("args names {role}; known are {known}", role=repr(argument), known=", ".join(_KNOWN)), about="args"
+            )
     missing = [m for m, mapped in zip(MATRICES, _MAPS, strict=True) if not {m, mapped, m + batch.SUFFIX} & {*args}]
     if missing:
-        raise FrontMatterError(f"args lacks {missing[0]}: a GEMM needs A, B and C")
+        raise FrontMatterError(tr("args lacks {matrix}: a GEMM needs A, B and C", matrix=missing[0]), about="args")
     if D in args and _MAPS[C] in args:
-        raise FrontMatterError("args names D, so that C is only read, and C.map: a map of D is not known")
+        raise FrontMatterError(
+            tr("args names D, so that C is only read, and C.map: a map of D is not known"), about="args"
+        )
     for matrix, mapped in zip(MATRICES, _MAPS, strict=True):
         if mapped in args and matrix not in maps:
-            raise FrontMatterError(f"args names {mapped!r}, but maps has no {matrix}: add the size of its box")
+            raise FrontMatterError(
+                tr(
+                    "args names {role}, but maps has no {matrix}: add the size of its box",
+                    role=repr(mapped),
+                    matrix=matrix,
+                ),
+                about="args",
+            )
         if matrix in maps and mapped not in args:
-            raise FrontMatterError(f"maps describes {matrix}, but args has no {mapped!r}: the map is not used")
+            raise FrontMatterError(
+                tr(
+                    "maps describes {matrix}, but args has no {role}: the map is not used",
+                    role=repr(mapped),
+                    matrix=matrix,
+                ),
+                about="maps",
+            )
 
 
 def check_cuda_forms(
@@ -93,15 +120,23 @@ def check_cuda_forms(
         For a kernel in C, a batch with tensor maps, and a role of a batch where there is none.
     """
     if backend != "cuda":
-        raise FrontMatterError("structures in args and batch are for CUDA kernels")
+        raise FrontMatterError(
+            tr("structures in args and batch are for CUDA kernels"), about="batch" if form is not None else "args"
+        )
     if has_structs and any(name in _MAPS for name in args):
         raise FrontMatterError(
-            "args has a structure and a tensor map: give the map as a parameter of its own type only"
+            tr("args has a structure and a tensor map: give the map as a parameter of its own type only"), about="args"
         )
     if form is None and (found := [name for name in args if name in batch.ROLES]):
-        raise FrontMatterError(f"args names {found[0]!r}, but there is no batch: add batch, the number of its entries")
+        raise FrontMatterError(
+            tr(
+                "args names {role}, but there is no batch: add batch, the number of its entries",
+                role=repr(found[0]),
+            ),
+            about="args",
+        )
     if form is not None and maps:
-        raise FrontMatterError("a batch with tensor maps is not known: a map describes one matrix")
+        raise FrontMatterError(tr("a batch with tensor maps is not known: a map describes one matrix"), about="batch")
 
 
 def check_divided(kernel: Kernel) -> None:
@@ -115,17 +150,28 @@ def check_divided(kernel: Kernel) -> None:
     inside = kernel.division is not None and kernel.division.inside
     alone = {D, BIAS, "alpha", "beta", *batch.ROLES} - ({ROWS} if inside else set())
     if kernel.backend != "cuda":
-        raise FrontMatterError("devices is for CUDA kernels")
+        raise FrontMatterError(tr("devices is for CUDA kernels"), about="devices")
     if kernel.batch or kernel.structs or kernel.zeroed or {*kernel.args} & alone:
-        raise FrontMatterError("devices goes with A, B, C, their maps and sizes in args only, without batch and zero")
+        raise FrontMatterError(
+            tr("devices goes with A, B, C, their maps and sizes in args only, without batch and zero"), about="devices"
+        )
     if inside and not {"A", ROWS} <= {*kernel.args}:
         raise FrontMatterError(
-            f'crossing = "inside" needs in args A, where the kernel puts all rows, and {ROWS}, the rows of each GPU'
+            tr(
+                "{key} needs in args A, where the kernel puts all rows, and {role}, the rows of each GPU",
+                key='crossing = "inside"',
+                role=ROWS,
+            ),
+            about="crossing",
         )
     if kernel.column_major & {"A", "C"}:
-        raise FrontMatterError("devices needs A and C that are stored by rows: panels of A are some of its rows")
+        raise FrontMatterError(
+            tr("devices needs A and C that are stored by rows: panels of A are some of its rows"), about="devices"
+        )
     if kernel.unaligned:
-        raise FrontMatterError("devices needs rows of multiples of 16 bytes: leave unaligned empty")
+        raise FrontMatterError(
+            tr("devices needs rows of multiples of 16 bytes: leave unaligned empty"), about="devices"
+        )
 
 
 def _of_sizes(text: str) -> bool:
@@ -147,7 +193,7 @@ def check_shapes(**shapes: Sequence[Expression]) -> None:
     """
     for key, shape in shapes.items():
         if not 1 <= len(shape) <= 3:
-            raise FrontMatterError(f"{key} must hold one to three expressions (x, y, z)")
+            raise FrontMatterError(tr("{key} must hold one to three expressions (x, y, z)", key=key), about=key)
 
 
 def check_names(expressions: Iterable[Expression], params: Iterable[str]) -> None:
@@ -162,4 +208,4 @@ def check_names(expressions: Iterable[Expression], params: Iterable[str]) -> Non
     for expression in expressions:
         strange = expression.names() - known
         if strange:
-            raise FrontMatterError(f"{expression.text!r} names {sorted(strange)[0]!r}, which is not declared")
+            raise not_declared(expression.text, min(strange))

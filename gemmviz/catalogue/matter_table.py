@@ -7,6 +7,7 @@ from gemmviz.catalogue.errors import FrontMatterError, NoFrontMatter
 from gemmviz.catalogue.front_matter import FENCE
 from gemmviz.catalogue.plain import Unread
 from gemmviz.catalogue.user_file import parse_toml
+from gemmviz.language import tr
 
 
 def matter_table(text: str, path: Path) -> Unread:
@@ -37,7 +38,9 @@ def matter_table(text: str, path: Path) -> Unread:
         reason = re.sub(r" \(at line \d+, column \d+\)", "", str(error))
         at = re.search(r"at line (\d+)", str(error))
         first = text[: found.start("body")].count("\n") if found else 0
-        raise FrontMatterError(f"the front matter is not TOML: {reason}", int(at[1]) + first if at else None) from None
+        raise FrontMatterError(
+            tr("the front matter is not TOML: {reason}", reason=reason), int(at[1]) + first if at else None
+        ) from None
 
 
 def is_described(text: str) -> bool:

@@ -16,13 +16,10 @@ import msgspec
 from gemmviz.catalogue.errors import FrontMatterError
 from gemmviz.catalogue.expression import Expression, Number
 from gemmviz.catalogue.typed_reading import Misfit, read_as
+from gemmviz.language import tr
 
 USUAL_MULTIPROCESSORS = 132
 """Multiprocessors for which schedules are made where no GPU is known: those of an H100 (SXM) and of an H200."""
-_FORM = (
-    "schedule must be a table of sets (a list of tables of parameters), tile (two expressions), tiles, cost, and maybe "
-    "names and each"
-)
 Params = dict[str, int]
 Sizes = tuple[int, int, int]
 
@@ -104,6 +101,14 @@ def made_for(multiprocessors: int | None) -> None:
     _Gpu.multiprocessors = multiprocessors or USUAL_MULTIPROCESSORS
 
 
+def _misshapen() -> FrontMatterError:
+    text = tr(
+        "schedule must be a table of sets (a list of tables of parameters), tile (two expressions), tiles, cost, and "
+        "maybe names and each"
+    )
+    return FrontMatterError(text, about="schedule")
+
+
 def read_schedule(value: object, params: Mapping[str, tuple[int, ...]]) -> Schedule:
     """Return the schedule that the key ``schedule`` of a front matter declares.
 
@@ -115,12 +120,13 @@ def read_schedule(value: object, params: Mapping[str, tuple[int, ...]]) -> Sched
     try:
         table = read_as(value, _ScheduleTable)
     except Misfit:
-        raise FrontMatterError(_FORM) from None
+        raise _misshapen() from None
     if not table.sets:
-        raise FrontMatterError(_FORM)
+        raise _misshapen()
     strange = {name for one in table.sets for name in one} | set(table.each)
     if strange - params.keys():
-        raise FrontMatterError(f"schedule names {min(strange - params.keys())!r}, which is no parameter")
+        text = tr("schedule names {name}, which is no parameter", name=repr(min(strange - params.keys())))
+        raise FrontMatterError(text, about="schedule")
     return Schedule(
         tuple(tuple((name, Expression(str(value))) for name, value in one.items()) for one in table.sets),
         tuple((name, tuple(Expression(str(value)) for value in values)) for name, values in table.each.items()),

@@ -8,13 +8,18 @@ from gemmviz.catalogue import switches
 from gemmviz.catalogue.errors import FrontMatterError
 from gemmviz.catalogue.front_matter import FENCE
 from gemmviz.catalogue.user_file import UnreadableFile, read_source
+from gemmviz.language import tr
 
 KEY = "code_of"
-ALONE = f"{KEY} is for a file that has no code of its own"
 # A key with its value; the text up to the next key belongs to the value.
 _ENTRY = re.compile(
     r"^// ?(?P<key>[A-Za-z_][\w.-]*)[ \t]*=.*\n(?:(?!// ?[A-Za-z_][\w.-]*[ \t]*=)//.*\n)*", re.MULTILINE
 )
+
+
+def has_code() -> FrontMatterError:
+    """Return the error about a file that names another one as its code, and has code."""
+    return FrontMatterError(tr("{key} is for a file that has no code of its own", key=KEY), about=KEY)
 
 
 def whole(text: str, path: Path) -> str:
@@ -51,16 +56,18 @@ def _joined(text: str, entries: dict[str, str], path: Path) -> str:
     fence, (start, end) = FENCE.search(text), switches.block(text)
     assert fence is not None
     if text[: fence.start()].strip() or text[fence.end() : start].strip() or text[end:].strip():
-        raise FrontMatterError(ALONE)
+        raise has_code()
     name = _name(entries.pop(KEY))
     try:
         other = read_source(path.parent / name)
     except (OSError, UnreadableFile):
-        raise FrontMatterError(f"{KEY} names {name!r}, which is no file in the same folder that can be read") from None
+        text = tr("{key} names {file}, which is no file in the same folder that can be read", key=KEY, file=repr(name))
+        raise FrontMatterError(text, about=KEY) from None
     its = FENCE.search(other)
     its_entries = _entries(its["body"]) if its else {}
     if its is None or KEY in its_entries:
-        raise FrontMatterError(f"{KEY} names {name!r}, which has no front matter, or no code")
+        text = tr("{key} names {file}, which has no front matter, or no code", key=KEY, file=repr(name))
+        raise FrontMatterError(text, about=KEY)
     matter = "".join((its_entries | entries).values())
     code = other[its.end() : switches.block(other)[0]]
     return f"{other[: its.start()]}// ---gemmviz\n{matter}// ---{code}{text[start:end]}"
@@ -77,7 +84,12 @@ def _name(entry: str) -> str:
     except tomllib.TOMLDecodeError:
         name = None
     if not isinstance(name, str) or not name or Path(name).name != name:
-        raise FrontMatterError(f'{KEY} must be the name of a file in the same folder, for example {KEY} = "67_my.cu"')
+        text = tr(
+            "{key} must be the name of a file in the same folder, for example {example}",
+            key=KEY,
+            example=f'{KEY} = "67_my.cu"',
+        )
+        raise FrontMatterError(text, about=KEY)
     return name
 
 

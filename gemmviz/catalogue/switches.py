@@ -10,7 +10,7 @@ from msgspec import Meta
 from gemmviz.catalogue.errors import FrontMatterError
 from gemmviz.catalogue.typed_reading import FromOne, Misfit, read_as
 from gemmviz.catalogue.user_file import parse_toml
-from gemmviz.language import mark
+from gemmviz.language import mark, tr
 
 DEFECTS = (
     mark("out of bounds"),
@@ -115,7 +115,8 @@ def read_breaks(text: str) -> tuple[Break, ...]:
         tables = parse_toml(re.sub(r"^// ?", "", found["body"], flags=re.MULTILINE))
     except ValueError as error:
         at = re.search(r"at line (\d+)", str(error))
-        raise FrontMatterError(f"breaks are not TOML: {error}", first + int(at[1]) if at else None) from None
+        message = tr("breaks are not TOML: {reason}", reason=error)
+        raise FrontMatterError(message, first + int(at[1]) if at else None) from None
     changes = []
     for name, table in tables.items():
         try:
@@ -123,20 +124,31 @@ def read_breaks(text: str) -> tuple[Break, ...]:
         except FrontMatterError as error:
             at = re.search(rf"^// ?\[+{re.escape(name)}[\].]", text, re.MULTILINE)
             line = text[: at.start()].count("\n") + 1 if at else None
-            raise FrontMatterError(str(error), line) from None
+            raise FrontMatterError(str(error), line, error.about) from None
     return tuple(changes)
 
 
 def _break(name: str, entry: object) -> Break:
     if not isinstance(entry, dict):
-        raise FrontMatterError(f"breaks: {name!r} stands in no table; each begins with a line like [no-barrier]")
+        message = tr(
+            "breaks: {name} stands in no table; each begins with a line like {example}",
+            name=repr(name),
+            example="[no-barrier]",
+        )
+        raise FrontMatterError(message, about=name)
     if not _ID.fullmatch(name) or name == "edited":
-        raise FrontMatterError(f"breaks are named in small letters, digits and hyphens, not {name!r}")
+        message = tr("breaks are named in small letters, digits and hyphens, not {name}", name=repr(name))
+        raise FrontMatterError(message, about=name)
     known = _BreakTable.__struct_fields__
     unknown = entry.keys() - known
     if unknown:
         raise FrontMatterError(
-            f"breaks: {name!r} has the unknown key {sorted(unknown)[0]!r}; known are {', '.join(sorted(known))}"
+            tr(
+                "breaks: {name} has the unknown key {key}; known are {known}",
+                name=repr(name),
+                key=repr(min(unknown)),
+                known=", ".join(sorted(known)),
+            )
         )
     try:
         table = read_as(entry, _BreakTable)
@@ -158,7 +170,10 @@ def _edit(name: str, table: "_EditTable") -> Edit:
         raise FrontMatterError(_wanted(name, "find"))
     if table.find.count("\n") != table.replace.count("\n"):
         raise FrontMatterError(
-            f"breaks: replace of {name!r} must have as many lines as find, so that lines keep their numbers"
+            tr(
+                "breaks: replace of {name} must have as many lines as find, so that lines keep their numbers",
+                name=repr(name),
+            )
         )
     return Edit(table.find, table.replace, table.nth)
 
@@ -167,13 +182,20 @@ def _wanted(name: str, place: str) -> str:
     """Return the message about a value that is not of its type."""
     first, _, inner = place.partition(".")
     key = inner if inner and first.startswith("edits[") else first.partition("[")[0]
-    if key in ("find", "replace"):
-        return f"breaks: {name!r} needs find = the text to change; replace is a text too"
-    wanted = {
-        "title": f"{name!r} needs a title",
-        "nth": f"nth of {name!r} counts from 1",
-        "expect": f"expect of {name!r} must be one or more of {', '.join(_EXPECTED)}",
-        "at": f"at of {name!r} must be [M, N, K]",
-        "edits": f"edits of {name!r} must be a list of {{ find, replace, nth }}",
-    }
-    return f"breaks: {wanted.get(key, f'set of {name!r} must be a table, for example {{ TS = 32 }}')}"
+    match key:
+        case "find" | "replace":
+            return tr("breaks: {name} needs find = the text to change; replace is a text too", name=repr(name))
+        case "title":
+            return tr("breaks: {name} needs a title", name=repr(name))
+        case "nth":
+            return tr("breaks: nth of {name} counts from 1", name=repr(name))
+        case "expect":
+            known = ", ".join(_EXPECTED)
+            return tr("breaks: expect of {name} must be one or more of {known}", name=repr(name), known=known)
+        case "at":
+            return tr("breaks: at of {name} must be [M, N, K]", name=repr(name))
+        case "edits":
+            form = "{ find, replace, nth }"
+            return tr("breaks: edits of {name} must be a list of {form}", name=repr(name), form=form)
+    example = "{ TS = 32 }"
+    return tr("breaks: set of {name} must be a table, for example {example}", name=repr(name), example=example)

@@ -26,7 +26,7 @@ SUFFIX = ".map"
 PANEL_BYTES = 128
 """The width of a panel without a swizzle."""
 _KNOWN_SWIZZLES = ", ".join(map(str, SWIZZLES))
-_FORM = 'maps must give a box of each matrix that is mapped, as in maps = { A = { box = ["BM", "BK"], swizzle = 128 } }'
+_EXAMPLE = 'maps = { A = { box = ["BM", "BK"], swizzle = 128 } }'
 
 
 @dataclass(frozen=True)
@@ -100,17 +100,29 @@ def read_tensor_maps(value: object, matrices: tuple[str, ...]) -> dict[str, Box]
     except Misfit as misfit:
         matrix, _, key = misfit.place.partition(".")
         if key.startswith("box") and not misfit.lacking:
-            raise FrontMatterError(f"maps.{matrix}: box must hold two expressions, rows and columns") from None
+            text = tr("{place}: box must hold two expressions, rows and columns", place=f"maps.{matrix}")
+            raise FrontMatterError(text, about="maps") from None
         if key == "swizzle":
-            reason = f"maps.{matrix}: swizzle must be one of {_KNOWN_SWIZZLES} (bytes), not {quoted(misfit.value)}"
-            raise FrontMatterError(reason) from None
+            text = tr(
+                "{place}: swizzle must be one of {known} (bytes), not {value}",
+                place=f"maps.{matrix}",
+                known=_KNOWN_SWIZZLES,
+                value=quoted(misfit.value),
+            )
+            raise FrontMatterError(text, about="maps") from None
         if key == "rank":
-            reason = f"maps.{matrix}: rank must be 2, 3, 4 or 5 (dimensions), not {quoted(misfit.value)}"
-            raise FrontMatterError(reason) from None
-        raise FrontMatterError(_FORM) from None
+            text = tr(
+                "{place}: rank must be 2, 3, 4 or 5 (dimensions), not {value}",
+                place=f"maps.{matrix}",
+                value=quoted(misfit.value),
+            )
+            raise FrontMatterError(text, about="maps") from None
+        text = tr("maps must give a box of each matrix that is mapped, as in {example}", example=_EXAMPLE)
+        raise FrontMatterError(text, about="maps") from None
     for matrix in boxes:
         if matrix not in matrices:
-            raise FrontMatterError(f"maps names {matrix!r}; known are {', '.join(matrices)}")
+            text = tr("maps names {matrix}; known are {known}", matrix=repr(matrix), known=", ".join(matrices))
+            raise FrontMatterError(text, about="maps")
     found = {}
     for matrix, declared in boxes.items():
         rows, columns, swizzle = (Expression(str(text)) for text in (*declared.box, declared.swizzle))

@@ -169,7 +169,9 @@ def _write(path: Path, content: Callable[[bytes], bytes]) -> None:
     """Write the content that a function makes of the old file's."""
     part: Path | None = None
     try:
-        place = path.resolve()
+        place = real(path)
+        if place.is_symlink():  # in a circle of links
+            raise OSError(errno.ELOOP, os.strerror(errno.ELOOP))
         if place.exists() and not place.is_file():
             place.write_bytes(content(b""))
             return
@@ -186,6 +188,21 @@ def _write(path: Path, content: Callable[[bytes], bytes]) -> None:
     finally:
         if part is not None:
             part.unlink(missing_ok=True)
+
+
+def real(path: Path) -> Path:
+    """Return the absolute place of a file behind all links; unlike `Path.resolve`, also of links in a circle."""
+    return Path(os.path.realpath(path))
+
+
+def why_no_file(path: Path) -> str:
+    """Return for people that there is no file, or that it is a link to a file that there is not."""
+    if path.is_symlink():
+        target = real(path)
+        if target.is_symlink():
+            return tr("{file} is a link that leads back to itself", file=path)
+        return tr("{file} is a link to {target}, which does not exist", file=path, target=target)
+    return tr("no file {name}", name=path)
 
 
 def cannot_write(path: Path, error: OSError) -> GemmvizError:

@@ -24,7 +24,7 @@ from gemmviz.catalogue.guessing.settle import settle
 from gemmviz.catalogue.kernel import parse
 from gemmviz.catalogue.matter_table import is_described
 from gemmviz.catalogue.source_files import SOURCES
-from gemmviz.catalogue.user_file import read_source, write_text
+from gemmviz.catalogue.user_file import read_source, why_no_file, write_text
 from gemmviz.cli import options
 from gemmviz.engine.consent import Described
 from gemmviz.engine.spending import Spending
@@ -82,7 +82,7 @@ def _read(path: Path) -> str:
     if path.suffix not in SOURCES:
         raise UnknownKernel(f"{path}: gemmviz describes files that end in {', '.join(SOURCES)}")
     if not path.exists():
-        raise UnknownKernel(f"no file {path}")
+        raise UnknownKernel(why_no_file(path))
     text = read_source(path)
     if is_described(text):
         with suppress(FrontMatterError):

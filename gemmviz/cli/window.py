@@ -7,6 +7,7 @@ from typing import Any, cast
 from gemmviz.catalogue.errors import ConstraintError, UnknownKernel
 from gemmviz.catalogue.ladder import SUFFIXES
 from gemmviz.catalogue.plain import Plain
+from gemmviz.catalogue.user_file import why_no_file
 from gemmviz.cli import options
 from gemmviz.session import SPEEDS
 from gemmviz.session.files.snapshot_form import FURTHEST_SHIFT, ZOOMS, Snapshot
@@ -65,7 +66,7 @@ def _run(args: argparse.Namespace) -> int:
     if args.file and not args.kernel and not Path(args.file).suffix and not Path(args.file).exists():
         args.kernel, args.file = args.file, None
     if args.file and not Path(args.file).exists():
-        raise UnknownKernel(f"no file {args.file}")
+        raise UnknownKernel(why_no_file(Path(args.file)))
     chosen = snapshot(args)
     if args.file and chosen.keys() - {"theme", "language", "type_scale", "calm"}:
         raise ConstraintError(f"{args.file} already gives the state to open: leave out the file, or the options")

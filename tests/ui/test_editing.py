@@ -200,7 +200,7 @@ def test_a_failed_save_is_reported_and_writes_nothing(window, qtbot, tmp_path, m
     before = shipped.read_text()
     monkeypatch.setattr(QFileDialog, "getSaveFileName", lambda *_: (str(target), ""))
     type_over(window, qtbot, "float sum = 0;", "float sum = 5;")
-    assert not window.files.save_as()
+    assert not window.files.saving.save_as()
     assert text in window.message_bar.text.text()
     assert shipped.read_text() == before and not list(tmp_path.glob("*.cu"))
     assert window.session.choice.all_unsaved()
@@ -209,7 +209,7 @@ def test_a_failed_save_is_reported_and_writes_nothing(window, qtbot, tmp_path, m
 def test_an_opened_file_is_saved_in_place(window, qtbot, mine):
     type_over(window, qtbot, "float sum = 0;", "float sum = 0 * 1;")
     assert window.source_heading.whole == "mine.cu, edited"
-    assert window.files.save()
+    assert window.files.saving.save()
     assert "float sum = 0 * 1;" in mine.read_text()
     assert window.source_heading.whole == "mine.cu" and not window.session.choice.all_unsaved()
     qtbot.keyClick(window.source, Qt.Key.Key_Z, CTRL)
@@ -218,7 +218,7 @@ def test_an_opened_file_is_saved_in_place(window, qtbot, mine):
 
 def test_a_text_that_is_not_yet_a_kernel_is_saved_too(window, qtbot, mine):
     type_over(window, qtbot, 'args     = ["C"', 'args     = ["Q"')
-    assert window.files.save()
+    assert window.files.saving.save()
     assert '["Q"' in mine.read_text() and not window.session.choice.all_unsaved()
 
 
@@ -264,7 +264,7 @@ def test_a_deleted_file_is_reported_and_its_text_is_kept(window, qtbot, mine):
     mine.unlink()
     wait_said(window, qtbot, "gone from disk")
     assert window.source.toPlainText() == text
-    assert window.files.save() and mine.read_text() == text
+    assert window.files.saving.save() and mine.read_text() == text
 
 
 def test_a_file_broken_on_disk_is_reported_and_the_last_picture_stays(window, qtbot, mine):

@@ -115,7 +115,7 @@ def test_a_kernel_that_touches_no_memory_is_drawn(window, qtbot, tmp_path):
     qtbot.keyClick(window, Qt.Key.Key_Space)
 
 
-@pytest.mark.parametrize("kind", ["folder", "huge", "pipe", "gone", "bytes"])
+@pytest.mark.parametrize("kind", ["folder", "huge", "pipe", "gone", "bytes", "link", "circle"])
 def test_a_file_that_is_no_source_is_reported(window, tmp_path, kind):
     path = tmp_path / "x.cu"
     if kind == "folder":
@@ -126,10 +126,12 @@ def test_a_file_that_is_no_source_is_reported(window, tmp_path, kind):
         path.write_text("x" * 2_000_000)
     elif kind == "bytes":
         path.write_bytes(b"\xff\xfe\x00" * 100)
+    elif kind in ("link", "circle"):
+        path.symlink_to("missing.cu" if kind == "link" else path.name)
     rungs = window.ladder.count()
     window.open_file(path)
     messages = {"folder": "x.cu is a folder", "pipe": "not a regular file", "huge": "1 MB"}
-    messages |= {"gone": "No such file", "bytes": "UTF-8"}
+    messages |= {"gone": "no file", "link": "is a link to", "circle": "symbolic links", "bytes": "UTF-8"}
     assert messages[kind] in window.message_bar.text.text()
     assert window.ladder.count() == rungs
 

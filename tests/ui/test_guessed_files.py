@@ -34,7 +34,60 @@ def test_a_file_whose_launch_is_guessed_without_doubt_opens_at_once(window, qtbo
     assert "guessed" in message and "below the text" in message
     # The user has edited nothing: closing the window asks nothing.
     assert window.source_heading.whole == "bare.cu" and window.session.choice.all_unsaved() == []
-    assert window.files.save() and path.read_text() == described
+    # And saving writes nothing that the user has not typed.
+    assert window.files.saving.save() and path.read_text() == code
+
+
+def test_an_edit_of_a_guessed_file_is_saved_without_the_guess_unless_asked(window, qtbot, tmp_path):
+    path = bare(window, tmp_path)
+    open_trusted(window, path)
+    described = window.source.toPlainText().replace("float sum = 0;", "float sum = 0.0f;")
+    code = path.read_text().replace("float sum = 0;", "float sum = 0.0f;")
+    edit_as_typed(window.session, described)
+    assert window.files.saving.save() and path.read_text() == code
+    assert "was not written" in window.message_bar.text.text() and window.source_heading.whole == "bare.cu"
+    wait_guessed(window)
+    window.files._on_file_changed(path)  # nobody else has written: nothing is read again
+    assert window.source.toPlainText() == described and not window.files.bare.pending
+    assert window.session.guesses.file(window.session.choice.base) is not None
+    press(window, "Write it too")
+    assert path.read_text() == described and "has front matter now" in window.message_bar.text.text()
+    assert window.session.guesses.file(window.session.choice.base) is None
+    press(window, "Undo")
+    assert path.read_text() == code and window.source.toPlainText() == described
+    assert window.session.choice.all_unsaved() == []
+
+
+def test_a_launch_that_follows_an_edit_is_guessed_again_when_it_is_saved(window, qtbot, tmp_path):
+    path = bare(window, tmp_path)
+    path.write_text(
+        path.read_text().replace("template<int TS>", "#define TS 8").replace("template <int TS>", "#define TS 8")
+    )
+    open_trusted(window, path)
+    before = window.session.choice.base
+    edit_as_typed(window.session, window.source.toPlainText().replace("#define TS 8", "#define TS 4", 1))
+    assert window.files.saving.save() and "#define TS 4" in path.read_text()
+    wait_guessed(window)
+    after = window.session.choice.base
+    assert before.block != after.block and window.session.guesses.file(after) is not None
+    assert "was not written" in window.message_bar.text.text() and window.session.choice.all_unsaved() == []
+
+
+def test_front_matter_that_was_changed_by_hand_is_saved_and_can_be_taken_out_again(window, tmp_path):
+    path = bare(window, tmp_path)
+    code = path.read_text()
+    open_trusted(window, path)
+    changed = window.source.toPlainText().replace("// ---gemmviz\n", '// ---gemmviz\n// idea = "Mine"\n', 1)
+    edit_as_typed(window.session, changed)
+    assert window.files.saving.save() and path.read_text() == changed
+    press(window, "Undo")
+    assert path.read_text() == code and window.source.toPlainText() == changed
+    assert window.source_heading.whole == "bare.cu, edited" and "as it was" in window.message_bar.text.text()
+
+
+def press(window, title):
+    """Give an answer of the message."""
+    next(answer for answer in window.session.messages.current.answers if answer.title == title).act()
 
 
 def test_lines_have_the_numbers_of_the_file_on_disk(window, qtbot, tmp_path):
@@ -135,7 +188,7 @@ def test_a_corrected_guess_is_an_edit_and_saving_writes_it(window, qtbot, tmp_pa
     form.accept()
     assert window.source.toPlainText() == described != code
     assert window.source_heading.whole == "bare.cu, edited" and path.read_text() == code
-    assert window.files.save() and path.read_text() == described
+    assert window.files.saving.save() and path.read_text() == described
     assert window.source_heading.whole == "bare.cu"
 
 

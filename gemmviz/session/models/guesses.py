@@ -1,10 +1,18 @@
 """The kernels whose launch was guessed and not tried."""
 
+from dataclasses import dataclass
 from pathlib import Path
 
 from psygnal import Signal
 
 from gemmviz.catalogue.kernel import Kernel
+
+
+@dataclass(frozen=True)
+class _Kept:
+    text: str  # of the kernel, with the guess
+    added: str  # the part of it that is not in the file
+    file: object
 
 
 class Guesses:
@@ -14,13 +22,43 @@ class Guesses:
     """The guess of the chosen kernel is to be shown and tried."""
 
     def __init__(self) -> None:
-        self._files: dict[Path, tuple[str, object]] = {}
+        self._files: dict[Path, _Kept] = {}
 
-    def keep(self, kernel: Kernel, file: object) -> None:
-        """Remember the file from whose guess a kernel was made."""
-        self._files[kernel.path] = kernel.text, file
+    def keep(self, kernel: Kernel, file: object, code: str) -> None:
+        """Remember the file from whose guess a kernel was made.
+
+        Parameters
+        ----------
+        kernel
+            The kernel: its text is the file's with the guess below.
+        file
+            What is known about the file and its guess.
+        code
+            The file's text.
+        """
+        self._files[kernel.path] = _Kept(kernel.text, kernel.text.removeprefix(code), file)
+
+    def forget(self, kernel: Kernel) -> None:
+        """Take a kernel's launch for one that is no guess any more."""
+        self._files.pop(kernel.path, None)
 
     def file(self, kernel: Kernel) -> object | None:
         """Return the file of a kernel's guess; None if the launch in the kernel's text is not a guess."""
-        text, file = self._files.get(kernel.path, ("", None))
-        return file if text == kernel.text else None
+        kept = self._files.get(kernel.path)
+        return kept.file if kept is not None and kept.text == kernel.text else None
+
+    def code(self, base: Kernel, text: str) -> str | None:
+        """Return an edited text without the guess; None if its launch is not a guess, or was edited, too.
+
+        Parameters
+        ----------
+        base
+            The kernel that was opened.
+        text
+            Its text with edits.
+        """
+        kept = self._files.get(base.path)
+        if kept is None or kept.text != base.text:
+            return None
+        before, found, after = text.rpartition(kept.added)
+        return before + after if found else None

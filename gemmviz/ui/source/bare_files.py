@@ -1,6 +1,7 @@
 """Kernel files without front matter: a complete guess opens at once, an incomplete one is asked about in a form."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
@@ -63,7 +64,7 @@ class BareFiles:
 
         def take(kernel: Kernel, file: GuessedFile) -> None:
             """Say that it was guessed after the kernel is chosen, which takes messages about others away."""
-            self._session.guesses.keep(kernel, file)
+            self._session.guesses.keep(kernel, file, file.text)
             if add(kernel):
                 self._say_guessed(kernel, self._session.guesses.asked.emit)
 
@@ -93,10 +94,43 @@ class BareFiles:
         def guessed(file: GuessedFile) -> None:
             if file.kernel is not None:
                 self._allow(file.path, text, file.kernel.text)
-                self._session.guesses.keep(file.kernel, file)
+                self._session.guesses.keep(file.kernel, file, text)
             take(file.kernel)
 
         self._read(base.path, text, guessed)
+
+    def saved(self, kernel: Kernel, file: object, code: str, say: Callable[[Kernel], None]) -> None:
+        """Guess a saved text again: its launch may follow the edit.
+
+        Parameters
+        ----------
+        kernel
+            The kernel with the guess from before the edit; it stays if there is no other complete one.
+        file
+            The file as it was read before the edit.
+        code
+            The text that was written, without a guess.
+        say
+            Tells the user that a kernel was saved.
+        """
+        choice, keep = self._session.choice, self._session.guesses.keep
+
+        def guessed(file: GuessedFile) -> None:
+            if kernel not in choice.kernels:
+                return  # saved, or read, again
+            if file.kernel is None or file.kernel.text == kernel.text or choice.unsaved(kernel):
+                keep(kernel, replace(file, kernel=kernel), code)
+                return
+            self._allow(file.path, code, file.kernel.text)
+            keep(file.kernel, file, code)
+            choice.renew(file.kernel)
+            say(file.kernel)
+
+        if isinstance(file, GuessedFile):
+            same = replace(file.guess, path=kernel.path, text=code)
+            keep(kernel, replace(file, path=kernel.path, text=code, guess=same, kernel=kernel), code)
+            self._reader.read(kernel.path, code, guessed)
+        say(kernel)
 
     def check(self) -> None:
         """Show the form with the guess of the chosen kernel; for another kernel, a message says that there is none."""

@@ -1,4 +1,4 @@
-"""Kernel files: opened, read again when they change, saved; no edit is lost without a question."""
+"""Kernel files: opened, and read again when they change; no edit is lost without a question."""
 
 from collections.abc import Callable
 from contextlib import suppress
@@ -13,7 +13,7 @@ from gemmviz.catalogue import kernel as kernels
 from gemmviz.catalogue.errors import FrontMatterError, GemmvizError
 from gemmviz.catalogue.kernel import Kernel
 from gemmviz.catalogue.source_files import CUDA
-from gemmviz.catalogue.user_file import UnreadableFile, read_source, write_source
+from gemmviz.catalogue.user_file import UnreadableFile, read_source, real, why_no_file
 from gemmviz.language import mark, tr
 from gemmviz.session import Answer, Message, Session
 from gemmviz.session.files import state_file
@@ -23,15 +23,14 @@ from gemmviz.ui.connections import listen
 from gemmviz.ui.source import pasted
 from gemmviz.ui.source.bare_files import BareFiles
 from gemmviz.ui.source.file_watch import FileWatch
+from gemmviz.ui.source.kernel_saving import PATTERN, KernelSaving
 
-_PATTERN = mark("Kernels (*.cu *.c)")
 _OPEN_PATTERN = mark("Kernels, lessons and states (*.cu *.c *.toml *.gemmviz)")
-_MINE = "_mine"
 _Found = TypeVar("_Found")
 
 
 class KernelFiles(QObject):
-    """Opens, watches and saves kernel files for a session.
+    """Opens and watches kernel files for a session.
 
     Parameters
     ----------
@@ -50,6 +49,7 @@ class KernelFiles(QObject):
         self.session = session
         self._fault: Message | None = None
         self.bare = BareFiles(window, session)
+        self.saving = KernelSaving(window, session, self.bare)
         self.watch = FileWatch(self)
         self.watch.changed.connect(self._on_file_changed)
         self.watch.gone.connect(self._on_file_gone)
@@ -90,7 +90,7 @@ class KernelFiles(QObject):
         """
 
         def start() -> None:
-            full = path.resolve()
+            full = real(path)
             if full.suffix == lesson_file.SUFFIX:
                 self.session.guide.open(full)
             elif full.suffix == state_file.SUFFIX:
@@ -115,6 +115,8 @@ class KernelFiles(QObject):
             self.session.messages.tell(Message(str(error), lasting=True))
         except GemmvizError as error:
             self.session.messages.tell(Message(_cannot_open(path.name, error), lasting=True))
+        except FileNotFoundError:
+            self.session.messages.tell(Message(why_no_file(path), lasting=True))
         except OSError as error:
             self.session.messages.tell(Message(_cannot_open(path, error.strerror or error), lasting=True))
 
@@ -133,7 +135,7 @@ class KernelFiles(QObject):
             Is called when it is chosen.
         """
         title = tr("The version after") if later else tr("The version before")
-        path, _ = QFileDialog.getOpenFileName(self._window, title, "", _with_headers(tr(_PATTERN)))
+        path, _ = QFileDialog.getOpenFileName(self._window, title, "", _with_headers(tr(PATTERN)))
         if path:
             self.open_version(Path(path), later, then)
 
@@ -147,7 +149,7 @@ class KernelFiles(QObject):
             then()
 
         def start() -> None:
-            full = path.resolve()
+            full = real(path)
             self.bare.open_version(full, take, lambda: self._load(full, take))
 
         self._attempt(path, start)
@@ -190,7 +192,8 @@ class KernelFiles(QObject):
         except (OSError, UnreadableFile, FrontMatterError):
             self._on_file_gone(path)
             return
-        if text == self.session.choice.on_file(base):
+        known = self.session.choice.on_file(base)
+        if text in (known, self.session.guesses.code(base, known)):
             if self.session.messages.shows(self._fault):
                 self.session.messages.tell(None)  # the file is again as it was before it was damaged or removed
             return
@@ -272,67 +275,7 @@ class KernelFiles(QObject):
             )
             self._say(Message(text, "warning", lasting=True))
 
-    # Save
-
-    def save(self) -> bool:
-        """Write the shown text to its file; a rung that gemmviz brings is never written: it gets a name instead."""
-        session = self.session
-        if session.choice.is_shipped_file(session.choice.base) or session.choice.breaks:
-            return self.save_as()
-        return self._write(session.choice.base.path, session.choice.text)
-
-    def save_as(self) -> bool:
-        """Write the shown text to a file that the user chooses, and put that on the ladder."""
-        session = self.session
-        path = session.choice.base.path
-        if not session.choice.kernel.recordable:
-            session.messages.tell(Message(tr("A library call has no source to save."), "info"))
-            return False
-        proposed = (
-            path.with_stem(path.stem + _MINE).name if session.choice.is_shipped_file(session.choice.base) else str(path)
-        )
-        chosen, _ = QFileDialog.getSaveFileName(self._window, tr("Save the kernel as"), proposed, tr(_PATTERN))
-        if not chosen:
-            return False
-        target = Path(chosen)
-        return self._write(
-            (target if target.suffix else target.with_suffix(path.suffix)).resolve(), session.choice.text
-        )
-
-    def _write(self, path: Path, text: str) -> bool:
-        session, before = self.session, self.session.choice.base
-        mine = session.permission.trust.allows(before.path, text)
-        try:
-            if any(k.path == path and session.choice.is_shipped_file(k) for k in session.choice.kernels):
-                raise GemmvizError(tr("that is a kernel that gemmviz brings: choose another name"))
-            kernel = None
-            with suppress(FrontMatterError):
-                kernel = kernels.parse(text, path)
-            if kernel is not None:
-                session.choice.refuse_name(path, kernel.name)
-            write_source(path, text)
-            if mine and session.permission.trust.allows(path, text):  # not with other headers in that folder
-                self._keep_allowed(path, text)
-        except GemmvizError as error:
-            session.messages.tell(Message(_cannot_save(path.name, error), lasting=True))
-            return False
-        if kernel is None:
-            # Unfinished work is saved as it is; the message about its fault stays.
-            if path == before.path:
-                session.choice.set_on_file(before, text)
-            return True
-        if path != before.path and not session.choice.breaks:
-            session.choice.drop_edits(before)
-        session.choice.add_kernel(kernel)
-        session.messages.tell(Message(tr("Saved {file}.", file=path), "info", lasting=False))
-        return True
-
-    def _keep_allowed(self, path: Path, text: str) -> None:
-        """Allow a text that was written here to run when it is opened the next time, too."""
-        try:
-            self.session.permission.trust.allow(path, text)
-        except GemmvizError as error:
-            self.session.messages.tell(Message(str(error), "warning", lasting=True))
+    # Close
 
     def may_close(self) -> bool:
         """Show the question about unsaved edits; False when the window is to stay."""
@@ -354,7 +297,7 @@ class KernelFiles(QObject):
 
     def _save_one(self, kernel: Kernel) -> bool:
         self.session.choice.choose_kernel(kernel)
-        return self.save()
+        return self.saving.save()
 
 
 def _text(path: Path) -> str:
@@ -367,10 +310,6 @@ def _text(path: Path) -> str:
 
 def _cannot_open(file: object, reason: object) -> str:
     return tr("Cannot open {file}: {reason}", file=file, reason=reason)
-
-
-def _cannot_save(file: object, reason: object) -> str:
-    return tr("Cannot save {file}: {reason}", file=file, reason=reason)
 
 
 def _with_headers(pattern: str) -> str:

@@ -90,7 +90,7 @@ def test_the_bytes_that_cross_are_all_foreign_rows_of_each_gpu() -> None:
         ({"divided": '{ A = "rows", B = "columns" }'}, "needs divided"),
         ({"divided": '{ B = "columns", C = "columns" }'}, "crossing"),
         ({"crossing": ""}, "crossing"),
-        ({"crossing": '"later"'}, 'crossing must be "before", "meanwhile", "reads" or "inside"'),
+        ({"crossing": '"later"'}, 'crossing must be one of "before", "meanwhile", "reads", "inside"'),
         ({"divided": '{ A = "halves" }'}, "divided must give matrices"),
         ({"devices": '"CARDS"'}, "'CARDS', which is not declared"),
         ({"layout": '{ A = "column" }'}, "stored by rows"),

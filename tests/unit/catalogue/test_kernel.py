@@ -16,6 +16,7 @@ from gemmviz.catalogue.ladder import find, ladder, read_ladder
 from gemmviz.catalogue.launch import SharedMemoryError, launch, nearest_size
 from gemmviz.catalogue.problem import Problem, random_inputs, small_integer_inputs, stored, unstored
 from gemmviz.catalogue.tensor_map import TensorMap
+from gemmviz.language import set_language
 
 
 def test_a_file_describes_itself() -> None:
@@ -238,6 +239,28 @@ def test_a_mistake_in_the_front_matter_names_its_line(changes: dict[str, str | N
         kernel(**changes)
     assert caught.value.line == line
     assert str(caught.value).startswith("07_mine.cu:" + (f"{line}:" if line else " "))
+
+
+@pytest.mark.parametrize(
+    ("changes", "line", "spanish", "korean"),
+    [
+        ({"args": '["A", "B", "C", "Q"]'}, 3, "args nombra 'Q'", "알 수 없는 역할"),
+        ({"params": "{ TS = [] }"}, 4, "debe ser una tabla de listas", "목록의 테이블이어야 합니다"),
+        ({"block": '["TX"]'}, 5, "que no está declarado", "선언되지 않은 이름"),
+        ({"idea": '"which args"', "args": None}, None, "args debe dar la función", "매개변수의 역할"),
+    ],
+)
+def test_a_mistake_in_the_front_matter_is_named_in_the_chosen_language(
+    changes: dict[str, str | None], line: int | None, spanish: str, korean: str
+) -> None:
+    try:
+        for language, said in (("es", spanish), ("ko", korean)):
+            set_language(language)
+            with pytest.raises(FrontMatterError, match=said) as caught:
+                kernel(**changes)
+            assert caught.value.line == line
+    finally:
+        set_language("en")
 
 
 def test_the_line_of_a_key_is_known() -> None:

@@ -21,6 +21,7 @@ from gemmviz.catalogue.user_file import (
     parse_toml,
     read_source,
     read_text,
+    why_no_file,
     write_source,
     write_text,
 )
@@ -187,3 +188,16 @@ def test_bytes_that_are_no_source_are_refused(tmp_path, raw):
     path.write_bytes(raw)
     with pytest.raises(UnreadableFile, match="not a text file in UTF-8, UTF-16, GBK or Latin-1"):
         read_source(path)
+
+
+def test_a_link_that_leads_nowhere_is_named_as_one(tmp_path):
+    missing, link, circle = tmp_path / "missing.cu", tmp_path / "link.cu", tmp_path / "circle.cu"
+    link.symlink_to("missing.cu")
+    circle.symlink_to("circle.cu")
+    assert why_no_file(missing) == f"no file {missing}"
+    assert why_no_file(link) == f"{link} is a link to {missing}, which does not exist"
+    assert why_no_file(circle) == f"{circle} is a link that leads back to itself"
+    with pytest.raises(GemmvizError, match="cannot write"):
+        write_text(circle, "text")
+    write_text(link, "text")
+    assert missing.read_text() == "text" and link.is_symlink()

@@ -140,6 +140,15 @@ def test_everything_that_people_read_goes_through_the_translation():
     assert not bare, f"{len(bare)} texts are shown without `tr`:\n" + "\n".join(bare)
 
 
+def test_every_error_about_front_matter_goes_through_the_translation(tmp_path):
+    shown = {"FrontMatterError": ()}
+    bare = [text for path in sorted(PACKAGE.rglob("*.py")) for text in _bare_texts(path, shown)]
+    assert not bare, f"{len(bare)} errors are raised without `tr`:\n" + "\n".join(bare)
+    file = tmp_path / "one.py"
+    file.write_text("raise FrontMatterError(f'args names {name!r}')\nraise FrontMatterError(f'{file}: {error}')\n")
+    assert [line.split(":")[1] for line in _bare_texts(file, shown)] == ["1"]
+
+
 def test_a_bare_text_would_be_found(tmp_path):
     file = tmp_path / "one.py"
     file.write_text(
@@ -168,13 +177,13 @@ def _names(text: str) -> set[str]:
     return {name for _, name, _, _ in string.Formatter().parse(text) if name}
 
 
-def _bare_texts(path: Path) -> list[str]:
+def _bare_texts(path: Path, shown: dict[str, tuple[int, ...]] = SHOWN) -> list[str]:
     found = []
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
         if isinstance(node, ast.Call):
             name = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
-            if name in SHOWN:
-                arguments = [a for at, a in enumerate(node.args) if at not in SHOWN[name]]
+            if name in shown:
+                arguments = [a for at, a in enumerate(node.args) if at not in shown[name]]
                 literals = (text for argument in arguments for text in _literals(argument))
                 found += [f"{path.name}:{node.lineno}: {text!r}" for text in literals if _is_read(text)]
     return found
