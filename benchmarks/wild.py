@@ -20,9 +20,7 @@ from pathlib import Path
 from gemmviz.backends.surroundings import surroundings
 from gemmviz.catalogue.errors import GemmvizError
 from gemmviz.catalogue.guessing.guess import guess
-from gemmviz.catalogue.guessing.one_step import ONE_TILE_ONLY
 from gemmviz.catalogue.guessing.settle import settle
-from gemmviz.catalogue.guessing.trials import OWN_LAUNCH_IS_WRONG, OWN_LAUNCH_MISSES
 from gemmviz.catalogue.user_file import read_source
 from gemmviz.checking import plan as plans
 from gemmviz.checking.report_text import sentence
@@ -125,7 +123,7 @@ def tried(row: Row, folder: Path) -> Row:
             row.described, row.why, row.matter = made.right, made.settled, made.front_matter()
             row.recorded = made.right or "elements of C are wrong" in made.settled
             # A kernel may be wrong with a launch that is known to be right: then the findings say where.
-            if made.right or made.settled.endswith((OWN_LAUNCH_IS_WRONG, OWN_LAUNCH_MISSES, ONE_TILE_ONLY)):
+            if made.right or made.wrong_itself:
                 _check(row, engine, made.described(), path)
         finally:
             engine.close()

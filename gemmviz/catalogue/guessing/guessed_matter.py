@@ -45,6 +45,10 @@ class Guess:
         Less likely launches, the most likely of them first.
     settled
         The result of the recordings that tested the guess; empty before the first recording.
+    right
+        Whether C was right in these recordings.
+    wrong_itself
+        Whether the launch is known to be right and the kernel computes a wrong C: then the checker says where.
     adds
         Whether C is zero before the launch: the kernel adds its result to the old values.
     reads_result
@@ -84,6 +88,7 @@ class Guess:
     others: tuple["Guess", ...] = field(default=(), repr=False)
     settled: str = ""
     right: bool = False
+    wrong_itself: bool = False
     adds: bool = False
     reads_result: bool = False
     stores: SumType = "float32"

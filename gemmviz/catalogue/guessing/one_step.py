@@ -79,7 +79,7 @@ def _found(made: Guess, size: Problem, try_one: Callable[[Kernel, Problem], str]
     if not isinstance(wrong, Verdict) or not wrong.comparable or any(one.depth for one in wrong.readings):
         return None  # right, or no plain wrong C; or the kernel adds up the first terms only, as one for a fixed K does
     outcome = tr(RIGHT_AT_ONE, size=size, other=deeper, fault=wrong)
-    return replace(made, settled=f"{outcome}; {tr(ONE_TILE_ONLY)}")
+    return replace(made, settled=f"{outcome}; {tr(ONE_TILE_ONLY)}", wrong_itself=True)
 
 
 def _tried(made: Guess, size: Problem, try_one: Callable[[Kernel, Problem], str]) -> str:

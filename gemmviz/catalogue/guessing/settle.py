@@ -115,7 +115,7 @@ def _for_whole_numbers(guess: Guess, try_one: TryOne, alternatives: bool, trials
             wrong = wrong or (_wrong(candidate, odd, try_one) if odd else "")
             if not wrong and (broad or not trials.narrow):
                 found = _settled(candidate, guess, size, try_one)
-                if found.right or found.settled.endswith(tr(OWN_LAUNCH_IS_WRONG)):
+                if found.right or found.wrong_itself:
                     return found
                 trials.partly = trials.partly or found  # the next launches may be right at other sizes, too
             trials.narrow, at = trials.narrow or (candidate, size, trials.tried), odd or broad or size
@@ -197,7 +197,8 @@ def _any_size(right: Guess, size: Problem, try_one: TryOne) -> Guess:
     if last is None:
         own = isinstance(wrong, Verdict) and wrong.comparable and is_known(right)
         outcome = tr(RIGHT_AT_ONE, size=size, other=odd, fault=wrong)
-        return replace(right, settled=f"{outcome}; {tr(OWN_LAUNCH_IS_WRONG)}" if own else outcome)
+        settled = f"{outcome}; {tr(OWN_LAUNCH_IS_WRONG)}" if own else outcome
+        return replace(right, settled=settled, wrong_itself=own)
     asked = tr(" and ").join(condition for condition in made.requires if condition not in right.requires)
     outcome = tr("at {size} it is wrong, so it asks for {conditions}", size=odd, conditions=asked)
     return replace(made, settled=f"{tr(_RIGHT_AT_TWO, size=size, other=last)}; {outcome}", right=True)

@@ -138,9 +138,10 @@ class Trials:
         if self._never:  # the launch is right, and the kernel wrong: then the checker says where
             # Equal sizes that are smaller show the same, and the checker takes less time.
             kept = (one for one in self._never.requires if not one.startswith("K % ") or one in self.guess.requires)
-            return replace(self._never, requires=tuple(kept), settled=f"{reason}; {tr(OWN_LAUNCH_IS_WRONG)}")
+            reason = f"{reason}; {tr(OWN_LAUNCH_IS_WRONG)}"
+            return replace(self._never, requires=tuple(kept), settled=reason, wrong_itself=True)
         if self._missing:
-            return replace(self._missing, settled=f"{reason}; {tr(OWN_LAUNCH_MISSES)}")
+            return replace(self._missing, settled=f"{reason}; {tr(OWN_LAUNCH_MISSES)}", wrong_itself=True)
         if not self.tried:
             reason = "" if "?" in self.first else self.first
         return self._hindered(reason, self.guess.hindrance or needed(self.guess, refused=self._first_refused))
