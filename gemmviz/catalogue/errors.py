@@ -2,7 +2,14 @@
 
 from typing import Literal
 
-Defect = Literal["crash", "out of bounds", "misaligned vector access", "barrier divergence", "state left behind"]
+Defect = Literal[
+    "crash",
+    "false assertion",
+    "out of bounds",
+    "misaligned vector access",
+    "barrier divergence",
+    "state left behind",
+]
 """The kind of defect that ended a kernel: see `gemmviz.trace.hazards.Kind`."""
 
 

@@ -22,6 +22,7 @@ _MORE_KINDS = (
     mark("alignment of shared memory"),
     mark("too many threads"),
     mark("state left behind"),
+    mark("false assertion"),
     mark("crash"),
     mark("does not compile"),
     mark("front matter"),

@@ -61,7 +61,8 @@ def trier(engine: Engine, cancel: threading.Event, *, random: bool = False) -> C
                     raise BuildError(message, (reply.line or 0) - above)
                 crashed = reply.kind in ("crash", "timeout")
                 misses, refused = reply.defect in _MISSES, reply.kind == "refused"
-                return Verdict.of(message, crashed=crashed, misses=misses, refused=refused)
+                asserted = reply.defect == "false assertion"
+                return Verdict.of(message, crashed=crashed, misses=misses, refused=refused, asserted=asserted)
         return Verdict(tr("the engine ended without an answer"))
 
     return try_one

@@ -101,7 +101,7 @@ _ENDS: dict[Status, _End] = {
             "multiple of 32 threads"
         )
     ),
-    Status.ASSERTION: _End(mark("the assertion is false in {thread}")),
+    Status.ASSERTION: _End(mark("the assertion is false in {thread}"), defect="false assertion"),
     Status.BARRIER_NOT_READY: _End(
         mark("{thread} uses {barrier}, which is uninitialised"), defect="barrier divergence"
     ),

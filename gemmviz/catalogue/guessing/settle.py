@@ -96,7 +96,7 @@ def _for_whole_numbers(guess: Guess, try_one: TryOne, alternatives: bool, trials
         except FrontMatterError as error:
             trials.first = trials.first or str(error)
             continue
-        if size is None or size.m * size.n > _MOST_ELEMENTS:
+        if size is None or not trials.takes(size):
             trials.first = trials.first or tr("no small size near {size} meets the conditions of the launch", size=EVEN)
             continue
         trials.tried, at = trials.tried + 1, size
@@ -108,6 +108,9 @@ def _for_whole_numbers(guess: Guess, try_one: TryOne, alternatives: bool, trials
             continue
         except GemmvizError as error:
             wrong = str(error)
+        larger = trials.larger(candidate, wrong, try_one)
+        if larger is not None:
+            return _for_whole_numbers(larger, try_one, alternatives, trials)
         if not wrong:
             broad = broad_size(kernel)
             wrong = _wrong(candidate, broad, try_one) if broad else ""

@@ -3,15 +3,18 @@
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
+from gemmviz.catalogue.guessing.asserted_sizes import MOST_ELEMENTS, MOST_PRODUCTS, with_asserted_sizes
 from gemmviz.catalogue.guessing.candidates import is_launched_so, is_stated
 from gemmviz.catalogue.guessing.certainty import has_known_depth, has_whole_blocks, is_known, is_whole
 from gemmviz.catalogue.guessing.guessed_matter import Guess
 from gemmviz.catalogue.guessing.hindrances import needed
 from gemmviz.catalogue.guessing.verdict import Verdict
+from gemmviz.catalogue.kernel import Kernel
 from gemmviz.catalogue.problem import Problem
 from gemmviz.language import mark, tr, trn
 
 _MOST_TRIES = 20
+_MOST_ELEMENTS = 512 * 512
 # A launch that is right but for reads out of bounds is taken where none of the likeliest is right altogether.
 _MOST_TRIES_WITH_SPARE = 10
 # So many more launches are tried after one that is right at the first size and wrong at a broad one.
@@ -71,6 +74,8 @@ class Trials:
     _missing: Guess | None = None
     _never: Guess | None = None
     _never_at: int = 0
+    _larger: Guess | None = None
+    _asserted: bool = False
 
     def __post_init__(self) -> None:
         self._until = self.spent() + _MOST_PROCESSOR_S, self.clock() + _MOST_S
@@ -83,6 +88,33 @@ class Trials:
         most = min(most, self._never_at + _MOST_TRIES_AFTER_NEVER) if self._never else most
         over = self.spent() > self._until[0] or self.clock() > self._until[1]
         return over or self.tried >= most or self.crashed == self.tried == _MOST_CRASHES
+
+    def takes(self, size: Problem) -> bool:
+        """Return whether a size is small enough to be tried."""
+        if self._larger:
+            return size.m * size.n <= MOST_ELEMENTS and size.m * size.n * size.k <= MOST_PRODUCTS
+        return size.m * size.n <= _MOST_ELEMENTS
+
+    def larger(self, candidate: Guess, wrong: str, try_one: Callable[[Kernel, Problem], str]) -> Guess | None:
+        """Return the guess for larger sizes, where an assertion of the kernel is false with its file's own launch.
+
+        None where that is not so, or where no size helps.
+
+        Parameters
+        ----------
+        candidate, wrong
+            A launch, and its fault at a small size.
+        try_one
+            As for `gemmviz.catalogue.guessing.settle.settle`.
+        """
+        stated = is_stated(candidate, "block") and is_stated(candidate, "grid")
+        asserted = isinstance(wrong, Verdict) and wrong.asserted and stated
+        if not asserted or self._asserted:
+            return None
+        self._asserted = True
+        self._larger = with_asserted_sizes(candidate, try_one)
+        self.guess = self._larger or self.guess
+        return self._larger
 
     def refuse(self, candidate: Guess, reason: str) -> bool:
         """Note the compiler's message about a launch; return whether no other launch can help."""

@@ -47,6 +47,8 @@ class Verdict(str):
         Whether the launch made an access that no GPU allows, outside of an array or misaligned, and nothing worse.
     refused
         Whether nothing ran: CUDA, or the recorder, does not take such a launch.
+    asserted
+        Whether an assertion of the kernel's own was false.
     """
 
     readings: tuple[Reading, ...] = ()
@@ -56,6 +58,7 @@ class Verdict(str):
     crashed: bool = False
     misses: bool = False
     refused: bool = False
+    asserted: bool = False
 
     @classmethod
     def of(
@@ -69,10 +72,11 @@ class Verdict(str):
         crashed: bool = False,
         misses: bool = False,
         refused: bool = False,
+        asserted: bool = False,
     ) -> "Verdict":
         """Return a verdict with its attributes."""
         made = cls(text)
         made.readings, made.comparable, made.only_reads = readings, comparable, only_reads
         made.ended, made.crashed = ended or comparable, crashed
-        made.misses, made.refused = misses, refused
+        made.misses, made.refused, made.asserted = misses, refused, asserted
         return made

@@ -15,6 +15,7 @@ Kind = Literal[
     "alignment of shared memory",
     "too many threads",
     "state left behind",
+    "false assertion",
     "crash",
     "does not compile",
     "front matter",
