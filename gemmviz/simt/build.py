@@ -81,6 +81,7 @@ _THREADS = ["-Dpthread_create=gv_thread_create", "-Dpthread_join=gv_thread_join"
 # Functions of the C++ library that run on the device because they are constexpr.
 _USES_ALGORITHMS = re.compile(r"\bstd\s*::\s*(?:max|min|clamp)\b")
 _RUNTIME, _PRELUDE, _INCLUDE = _HERE / "runtime", _HERE / "prelude", _HERE / "include"
+_ZONE = "shared_zone-"
 # Headers for the GPU that are plain CUDA C++ also serve the recorder. They are searched after its own headers.
 _SHARED_HEADERS = data.root("kernels") / "include"
 _OWN_WARP_SIZE = re.compile(
@@ -121,9 +122,9 @@ def build(launch: Launch, *, as_written: bool = False) -> Path:
     headers = [*beside, *included(launch.kernel.text, _SHARED_HEADERS)]
     folder_of_headers = entry.folder_of_headers(source, launch, translates_asm=inline_ptx)
     neutral = _with_neutral_folders(flags, launch, folder_of_headers)
-    link, runtime = _link_flags(tool), runtime_flags(tool)
+    link, of_runtime = _link_flags(tool), runtime_flags(tool)
     translator = _translator() if inline_ptx else ()
-    key = _digest([source, *headers, str((neutral, runtime, link)), tool.version, *texts, *translator])
+    key = _digest([source, *headers, str((neutral, of_runtime, link)), tool.version, *texts, *translator])
     kept_name = f"{launch.kernel.name}-{key}"
     if known := kept.find(folder, kept_name):
         return known
@@ -141,7 +142,9 @@ def build(launch: Launch, *, as_written: bool = False) -> Path:
             compile_object(wrapper, instrumented, flags, launch.kernel.path, prelude)
         except BuildError as error:
             raise entry.explain(error, launch) from None
-        objects = [instrumented, *_runtime_objects(tool, texts, folder)]
+        runtime = _runtime_objects(tool, texts, folder)
+        zone = next(part for part in runtime if part.name.startswith(_ZONE))  # thread-local memory is in this order
+        objects = [zone, instrumented, *(part for part in runtime if part != zone), zone]
         library = work / "kernel.so"
         compile_shared(objects, library, link, launch.kernel.path)
         return kept.keep(library, folder, kept_name)

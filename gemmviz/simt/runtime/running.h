@@ -24,6 +24,7 @@
 //   workers                                  blocks shared between processes
 //   record layout                            the calls of Python
 //   halves                                   a rounding that the compiler calls; it calls nothing
+//   shared_zone                              memory around the shared arrays
 #pragma once
 #include "recording.h"
 
