@@ -21,6 +21,8 @@ _VISIBLE = "CUDA_VISIBLE_DEVICES"
 # A worker that finds no scheduler for so long ends; its machine may have been started earlier.
 _PATIENCE_S = "120 s"
 _LOOK_S = 0.5
+# A worker that measures would end after its piece: Dask waits 4 s for it, and only then kills it.
+_ENDING_S = 0.5
 # Dask's pages about a scheduler and its workers have no certificates: there are none, and nobody outside could ask.
 _HTTP = "127.0.0.1:0"
 _SETTINGS: dict[str, object] = {
@@ -148,6 +150,7 @@ async def _serve(
             for number, one in enumerate(settings)
         ]
         await asyncio.gather(*map(stack.enter_async_context, nannies))
+        stack.push_async_callback(_end, nannies)
         children = [subprocess.Popen([*one.command, at]) for one in elsewhere]
         try:
             _say(at, len(nannies), len(children))
@@ -163,6 +166,16 @@ async def _serve(
                 child.terminate()
             for child in children:
                 child.wait()
+
+
+async def _end(nannies: Sequence[Any]) -> None:
+    """End the workers of this machine at the same time; one that goes on is killed, and its engines end with it."""
+    closing = asyncio.gather(*(nanny.close() for nanny in nannies))
+    await asyncio.wait([closing], timeout=_ENDING_S)
+    for pid in filter(None, (nanny.pid for nanny in nannies)):
+        with suppress(ProcessLookupError):
+            os.kill(pid, signal.SIGKILL)
+    await closing
 
 
 async def _say_ended(elsewhere: Sequence[Elsewhere], children: Sequence[subprocess.Popen[bytes]]) -> None:

@@ -1,6 +1,8 @@
 """``gemmviz cluster ssh`` and ``worker``: workers that other hosts start."""
 
+import asyncio
 import os
+import signal
 import subprocess
 import sys
 import time
@@ -57,6 +59,39 @@ def test_a_machine_may_have_the_scheduler_only(monkeypatch):
     monkeypatch.setattr(serving, "serve", lambda *arguments: started.append(arguments))
     assert run(["cluster", "local", "--workers", "0"]) == 0
     assert started == [(serving.Place("127.0.0.1", 8786), None, [])]
+
+
+class Nanny:
+    """Takes the place of Dask's: it waits for its worker, which ends by itself or measures on."""
+
+    def __init__(self, *worker):
+        self._worker, self._asked, self.pid = worker, asyncio.Event(), None
+
+    async def start(self):
+        self._process = await asyncio.create_subprocess_exec(*self._worker)
+        self.pid = self._process.pid
+
+    async def asked(self):
+        await self._asked.wait()
+
+    async def close(self):
+        self._asked.set()
+        self.code, self.pid = await self._process.wait(), None
+
+
+def test_workers_that_measure_are_ended_at_the_same_time_and_not_waited_for():
+    async def ended():
+        nannies = [Nanny("sleep", "600"), Nanny("true"), Nanny("sleep", "600")]
+        for nanny in nannies:
+            await nanny.start()
+        await nannies[1]._process.wait()
+        end = asyncio.create_task(serving._end(nannies))
+        await asyncio.gather(*(nanny.asked() for nanny in nannies))
+        first_code = nannies[0]._process.returncode  # the last one was asked before the first one was killed
+        await end
+        return first_code, [nanny.code for nanny in nannies]
+
+    assert asyncio.run(ended()) == (None, [-signal.SIGKILL, 0, -signal.SIGKILL])
 
 
 @pytest.mark.thorough
