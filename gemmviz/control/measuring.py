@@ -1,6 +1,7 @@
 """Measures kernels on request, once the checker has passed them, and keeps the figures."""
 
-from gemmviz.backends.environment import Probe
+from gemmviz.backends.driver import DeviceFacts
+from gemmviz.backends.environment import CpuFacts, cpu_of
 from gemmviz.bench.document import Document
 from gemmviz.bench.entries import KernelEntry
 from gemmviz.bench.figures import TRANSFER, Turn
@@ -19,6 +20,7 @@ from gemmviz.engine.messages import (
     BenchDone,
     BenchRequest,
     Failed,
+    Header,
     Probed,
     ProbeRequest,
     Progress,
@@ -165,9 +167,9 @@ class Measuring:
         session = self.session
         match reply:
             case Probed():
-                device = reply.facts["device"]
-                session.choice.schedule_for(device["sms"] if device else None)
-                session.results.set_device(_device(reply.facts), reply.facts["device"], reply.facts["cpu"]["cores"])
+                self._know(reply.facts["device"], reply.facts["cpu"])
+            case Header() if not session.results.device:  # the run has replaced the probe
+                self._know(reply.document["device"], cpu_of(reply.document["env"]))
             case Progress() if reply.run == self._run:
                 session.progress.set("bench", (reply.text, reply.share))
             case Sample():
@@ -194,6 +196,11 @@ class Measuring:
                 session.messages.tell(Message(reply.message, "warning", lasting=True))
             case Failed() if reply.kind == "cancelled":
                 self._probe_run = 0  # another run replaced the probe: it is made again after the next recording
+
+    def _know(self, device: DeviceFacts | None, cpu: CpuFacts) -> None:
+        """Take the names and facts of the machine that measures."""
+        self.session.choice.schedule_for(device["sms"] if device else None)
+        self.session.results.set_device(_name_of(device, cpu), device, cpu["cores"])
 
     def _show_failure(self, document: Document) -> None:
         """Show why the only kernel of a run has no figure: no other part of the window shows it."""
@@ -230,7 +237,6 @@ class Measuring:
                 self.session.messages.tell(Message(text, "warning", lasting=True))
 
 
-def _device(facts: Probe) -> str:
-    """Name the machine in a few words, from the engine's probe."""
-    gpu, cpu = facts["device"], facts["cpu"]
+def _name_of(gpu: DeviceFacts | None, cpu: CpuFacts) -> str:
+    """Name a machine in a few words."""
     return " / ".join(([gpu["name"]] if gpu else []) + [f"{cpu['model']} ({cpu['cores']} cores)"])
