@@ -64,8 +64,8 @@ class Heard:
     ----------
     last
         The last reply; None if it never arrived.
-    why, kind
-        Why it did not arrive, as a sentence and as the kind of a `Failed`.
+    why
+        Why it did not arrive, as a sentence.
     worker
         Host and name of the worker that served it, for people.
     header, results, tried
@@ -74,7 +74,6 @@ class Heard:
 
     last: Reply | None = None
     why: str = ""
-    kind: str = "internal"
     worker: str = ""
     header: Header | None = None
     results: list[Result] = field(default_factory=list)
@@ -121,7 +120,8 @@ class Course:
         self._workers = self._known_workers()
         self._only = self._usable(self._workers)
         self._futures: dict[int, Any] = {}
-        self._moves = 0
+        self._queue: list[tuple[int, int]] = []  # priority and number of the pieces that are not yet sent
+        self._moves, self._slots = 0, 1
 
     @property
     def has_gpu(self) -> bool:
@@ -140,10 +140,10 @@ class Course:
         client, handler = self._client, self._on_event
         client.subscribe_topic(work.topic(self.id), handler)
         waiting = set(range(len(self._jobs)))
-        self._submit(waiting)
+        self._line_up(waiting)
         give_up: float | None = None
         presence, absence = Presence(client, _LOOK_S), _Absence()
-        why, kind = tr("cancelled"), "cancelled"
+        why = tr("cancelled")
         try:
             while waiting:
                 with suppress(queue.Empty):
@@ -154,14 +154,16 @@ class Course:
                 if give_up is not None and time.monotonic() > give_up:
                     break
                 if (workers := presence.news()) is not None:
+                    self._slots = self._count(workers)
                     self._move(workers, waiting)
                     absence.note(self._can_serve(workers, waiting))
+                self._send(waiting)
                 if give_up is None and (found := self._abandoned(presence.silent_s, absence.seconds)):
-                    why, kind = found, "internal"
+                    why = found
                     break
         finally:
             for number in waiting:
-                self._settle(number, why, kind)
+                self._settle(number, why)
             with suppress(Exception):  # without a scheduler there is nothing to release
                 client.unsubscribe_topic(work.topic(self.id))
                 client.cancel(list(self._futures.values()), force=True)
@@ -227,18 +229,35 @@ class Course:
             return
         with suppress(Unavailable):
             self._only, self._workers = self._usable(workers), workers
-            left = [self._futures.pop(number) for number in waiting]
+            left = [self._futures.pop(number) for number in waiting & self._futures.keys()]
             self._moves += 1
-            self._submit(waiting)
+            self._line_up(waiting)
             self._client.cancel(left, force=True)
 
-    def _submit(self, numbers: set[int]) -> None:
-        every_s = max(_EVERY_S, len(self._only) / _WORKERS_PER_S)
-        where = {"workers": self._only} if self._is_restricted else {}
+    def _count(self, workers: dict[str, Any]) -> int:
+        """Return how many of these workers may serve pieces, but at least 1: Dask keeps a piece until one is there."""
+        return max(1, len(workers.keys() & set(self._only) if self._is_restricted else workers))
+
+    def _line_up(self, numbers: set[int]) -> None:
+        """Put pieces in order, and send the first ones."""
         order = sorted(numbers)
         if len(self._only) > 1:  # a single worker keeps the order of the request
             order.sort(key=lambda number: -self._jobs[number].flops)
-        for place, number in enumerate(order):
+        self._queue = [(-place, number) for place, number in enumerate(order)]
+        self._slots = self._count(self._workers)
+        self._send(numbers)
+
+    def _send(self, waiting: set[int]) -> None:
+        """Send as many pieces as there are workers, the others when these are served.
+
+        Dask gives each piece to a worker at once, without knowing how long one takes: a worker would be idle while
+        another one still has several.
+        """
+        every_s = max(_EVERY_S, len(self._only) / _WORKERS_PER_S)
+        where = {"workers": self._only} if self._is_restricted else {}
+        free = self._slots - len(waiting & self._futures.keys())
+        now, self._queue = self._queue[: max(free, 0)], self._queue[max(free, 0) :]
+        for priority, number in now:
             job = self._jobs[number]
             request, sources = pack(job.request), job.sources
             piece = Piece(self.id, number, software(), request, sources, job.deadline_s, every_s, self._samples)
@@ -248,7 +267,7 @@ class Course:
                 pack(piece),
                 key=f"gemmviz-{self.id}-{self._moves}-{number}",
                 pure=False,
-                priority=-place,
+                priority=priority,
                 **gpu,
                 **where,
             )
@@ -272,7 +291,7 @@ class Course:
                 yield found.number, reply
             return
         number, future = found
-        if number not in waiting or future is not self._futures[number]:
+        if number not in waiting or self._futures.get(number) is not future:
             return
         waiting.discard(number)
         if future.status != "finished":
@@ -309,19 +328,24 @@ class Course:
             case Tried():
                 attempt.tried.append(reply)
 
-    def _settle(self, number: int, why: str, kind: str = "internal") -> None:
+    def _settle(self, number: int, why: str) -> None:
         """Keep the replies about a piece whose last reply never arrives: of one attempt only, so of one device."""
         attempts = [heard for (of, _), heard in self._attempts.items() if of == number]
         self.heard[number] = max(attempts, key=lambda heard: len(heard.results) + len(heard.tried), default=Heard())
-        self.heard[number].why, self.heard[number].kind = why, kind
+        self.heard[number].why = why
 
     def _cancel(self, waiting: set[int]) -> None:
         """Cancel the pieces that wait for a worker, and tell the workers to end the others."""
         idle = waiting - {number for number, _ in self._attempts}
         waiting -= idle
+        self._queue = []
         for number in idle:
-            self._settle(number, tr("cancelled"), "cancelled")
-        client, course, unused = self._client, self.id, [self._futures[number] for number in idle]
+            self._settle(number, tr("cancelled"))
+        client, course, unused = (
+            self._client,
+            self.id,
+            [self._futures[number] for number in idle & self._futures.keys()],
+        )
 
         def tell() -> None:
             with suppress(Exception):  # a worker that cannot be reached ends its piece at its deadline

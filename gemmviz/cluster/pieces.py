@@ -112,7 +112,7 @@ def flops(piece: Request) -> int:
     return 0
 
 
-def joined(request: Request, parts: Sequence[Request], heard: Sequence[Heard]) -> Reply:
+def joined(request: Request, parts: Sequence[Request], heard: Sequence[Heard], cancelled: bool = False) -> Reply:
     """Return the last reply to a request.
 
     Parameters
@@ -121,6 +121,8 @@ def joined(request: Request, parts: Sequence[Request], heard: Sequence[Heard]) -
         The request and its pieces, from `split`.
     heard
         The replies about each piece.
+    cancelled
+        Whether the request was cancelled: then a lost reply is no failure.
 
     Returns
     -------
@@ -143,7 +145,7 @@ def joined(request: Request, parts: Sequence[Request], heard: Sequence[Heard]) -
         found = attempts.conclude()
         if found is not None:
             return found
-    return Failed(request.run, one.kind, one.why)
+    return Failed(request.run, "cancelled" if cancelled else "internal", one.why)
 
 
 def piece_document(piece: BenchRequest, heard: Heard) -> Document:

@@ -146,4 +146,4 @@ def serve(client: Any, at: str, request: Request, cancel: threading.Event) -> It
             yield replace(reply, share=(number + (reply.share or 0.0)) / len(parts))
         elif not isinstance(reply, FINAL):
             yield reply
-    yield joined(request, parts, course.heard)
+    yield joined(request, parts, course.heard, cancel.is_set())

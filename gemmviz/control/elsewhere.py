@@ -13,6 +13,7 @@ from gemmviz.control.worker import EngineLike
 from gemmviz.session import Session
 
 _Found = tuple[Scheduler, list[Seat], str]
+_Search = tuple[threading.Event, _Found]
 
 
 class Elsewhere:
@@ -53,7 +54,7 @@ class Elsewhere:
             self.session.places.look()
             self._cancel.set()  # the search before this one
             self._cancel = threading.Event()
-            self._engines.looker.compute(partial(_look, scheduler, self._cancel))
+            self._engines.looker.compute(partial(_searched, scheduler, self._cancel))
 
     def choose(self, seat: Seat | None) -> None:
         """Measure on a worker, or on this machine (None), unless something is being measured."""
@@ -64,7 +65,10 @@ class Elsewhere:
             return
         self._engines.bench.stop()  # the next request makes the engine of the new place
         session.places.choose(seat)
-        session.results.move(session.places.key, session.places.host(seat) if seat else platform.node())
+        if seat is None:
+            session.results.move("", platform.node())
+        else:
+            session.results.move(session.places.key, session.places.host(seat), seat.device)
         self._probe()
 
     def measure_beside(self, seat: Seat, wanted: bool) -> None:
@@ -82,15 +86,19 @@ class Elsewhere:
     def _on_cancelled(self) -> None:
         self._cancel.set()
 
-    def _on_found(self, found: _Found) -> None:
-        scheduler, seats, fault = found
+    def _on_found(self, search: _Search) -> None:
+        cancel, (scheduler, seats, fault) = search
         places = self.session.places
-        if scheduler != places.scheduler:
-            return
-        if self._cancel.is_set():
+        if scheduler != places.scheduler or cancel is not self._cancel:
+            return  # it was ended by a later search, whose result is to come
+        if cancel.is_set():
             places.found(places.seats)  # as before the search
         else:
             places.found(seats, fault)
+
+
+def _searched(scheduler: Scheduler, cancel: threading.Event) -> _Search:
+    return cancel, _look(scheduler, cancel)
 
 
 def _look(scheduler: Scheduler, cancel: threading.Event) -> _Found:

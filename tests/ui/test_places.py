@@ -1,6 +1,8 @@
 # ruff: noqa: E402  (modules that need Qt are imported after `need_qt`)
 """Where kernels are measured: the button with its menu, and the dialog that names a cluster."""
 
+import threading
+
 import pytest
 from window_driving import need_qt
 
@@ -8,7 +10,12 @@ need_qt()
 
 from PySide6.QtWidgets import QApplication
 
+from gemmviz.bench import results
+from gemmviz.bench.protocol import Protocol
+from gemmviz.cluster.course import Heard
 from gemmviz.cluster.piece import Scheduler, Seat
+from gemmviz.cluster.pieces import joined
+from gemmviz.engine.messages import BenchDone, BenchRequest, Header, ProbeRequest, Progress
 from gemmviz.ui.panels.cluster_box import ClusterBox
 
 GPU = Seat(address="tcp://127.0.0.1:1", host="lab", gpu="NVIDIA H200", uuid="GPU-1", cpu="Xeon", busy=True)
@@ -100,3 +107,51 @@ def test_a_second_device_is_chosen_in_the_menu_and_named_in_the_button(window, q
     (other,) = offered()
     other.trigger()
     assert places.beside == [] and button.text() == "H200 · lab #2"
+
+
+class FakeGpu:
+    """An engine on a GPU of the cluster: its facts take so long that measuring replaces the question about them."""
+
+    def __init__(self, seat, asked, measures):
+        self.seat, self._asked, self._measures = seat, asked, measures
+
+    def run(self, request, cancel):
+        self._asked.append((request, self.seat))
+        if isinstance(request, BenchRequest):
+            head = results.document({}, None, Protocol()) | {
+                "env": {"cpu": {"model": "Xeon", "cores": 16}},
+                "device": {"name": "NVIDIA H200", "cc": "9.0", "sms": 132},
+            }
+            yield Progress(request.run, "numpy: timing", 0.5)
+            yield Header(request.run, head)
+            self._measures.wait(60)
+            yield BenchDone(request.run, head)
+        else:
+            cancel.wait(60)
+            yield joined(request, [request], [Heard(why="cancelled")], cancel.is_set())
+
+    def close(self):
+        pass
+
+
+def test_a_device_that_measures_before_its_facts_are_known_has_its_name(window, qtbot, found, monkeypatch):
+    asked, measures = [], threading.Event()
+    monkeypatch.setattr(
+        "gemmviz.control.elsewhere.remote_engine", lambda session, scheduler, seat: FakeGpu(seat, asked, measures)
+    )
+    window.pages.turn_to("charts")
+    session, panel = window.session, window.measuring
+    session.places.name(Scheduler("127.0.0.1:8786"))
+    session.places.found([GPU, FREE])
+    window.controller.elsewhere.choose(FREE)
+    qtbot.waitUntil(lambda: len(asked) == 1)
+    assert panel.status.text().startswith("NVIDIA H200 on lab #2")
+    window.controller.measuring.measure_this()
+    qtbot.waitUntil(lambda: session.results.device == "NVIDIA H200 / Xeon (16 cores)")
+    assert [type(request) for request, _ in asked] == [ProbeRequest, BenchRequest]
+    assert {seat for _, seat in asked} == {FREE}
+    assert session.messages.current is None  # nothing about the question that was replaced
+    assert panel.status.text() == "numpy: timing" and panel.place.accessibleName() == "Where: H200 · lab #2"
+    measures.set()
+    qtbot.waitUntil(lambda: session.progress["bench"] is None)
+    assert panel.status.text().startswith("NVIDIA H200 / Xeon (16 cores) on lab #2")

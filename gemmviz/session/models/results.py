@@ -54,6 +54,7 @@ class Results:
         self._kernels = kernels
         self._places: dict[str, ReferenceResults] = {}
         self._place, self._host = "", platform.node()
+        self._expected = ""
         self._variants: dict[str, tuple[str, Kernel]] = {}
         self.document: Document | None = None
         self.figures = Figures()
@@ -130,9 +131,9 @@ class Results:
     @property
     def device_and_host(self) -> str:
         """The name of the device that measures, with its machine if it is another one; empty if it is not known yet."""
-        if not (self.device and self.away):
+        if not self.away:
             return self.device
-        return tr("{device} on {host}", device=self.device, host=self.away)
+        return tr("{device} on {host}", device=self.device or self._expected, host=self.away)
 
     @property
     def elsewhere(self) -> "list[ReferenceResults]":
@@ -149,7 +150,7 @@ class Results:
         """The shown figures of other machines: those measured in this session, and on request the references."""
         return [*self.elsewhere, *(self.references if self.references_shown else [])]
 
-    def move(self, place: str, host: str) -> None:
+    def move(self, place: str, host: str, device: str = "") -> None:
         """Measure on another device: its figures are separate from those of the one before, which become references.
 
         Parameters
@@ -158,6 +159,8 @@ class Results:
             Distinguishes the device from all others; empty for this machine.
         host
             The name of its machine.
+        device
+            Its name on another machine, for people, until that machine has sent all facts.
         """
         from gemmviz.bench.reference_results import ReferenceResults  # late: the first picture needs no other machine
 
@@ -167,7 +170,7 @@ class Results:
         here = ReferenceResults(gpu, cpu, today, self.figures, cores=self.cpu_cores, host=self._host)
         if self.device or self._place not in self._places:  # else its names are known from before
             self._places[self._place] = here
-        self._place, self._host = place, host
+        self._place, self._host, self._expected = place, host, device
         known = self._places.get(place)
         self.figures = known.figures if known is not None else Figures()
         self.document = None

@@ -128,7 +128,7 @@ def origin_text(shown: Shown, session: Session) -> str:
 def measured_text(results: Results) -> str:
     """Say that a figure was measured in this session, and on which device."""
     if results.away:
-        return tr("measured: {device}", device=results.device_and_host or results.away)
+        return tr("measured: {device}", device=results.device_and_host)
     return tr("measured here, {device}", device=results.device or tr("this machine"))
 
 

@@ -92,15 +92,50 @@ DIFFERENT = {
 }
 
 
+class Ended:
+    """The future of a piece whose worker is gone at once, with its result."""
+
+    status = "cancelled"
+
+    def add_done_callback(self, done):
+        done(self)
+
+
+class Served(Recording):
+    """A client whose workers end each piece as soon as they have it, but for some: these never end."""
+
+    def __init__(self, workers, endless=()):
+        super().__init__(workers)
+        self._endless = endless
+
+    def submit(self, function, piece, key, pure, priority, **where):
+        super().submit(function, piece, key, pure, priority, **where)
+        return Future() if self.submitted[-1][1] in self._endless else Ended()
+
+
 @pytest.mark.parametrize("command", DIFFERENT)
 @pytest.mark.parametrize(("workers", "order"), [(1, [0, 1, 2]), (2, [1, 2, 0])])
 def test_larger_pieces_start_first_where_several_workers_share_them(workers, order, command):
     jobs = [Job(one, SentSources([]), True, 1.0, flops(one)) for one in DIFFERENT[command]]
-    client, cancel = Recording(workers), threading.Event()
-    cancel.set()
-    list(Course(client, jobs).run(cancel))
+    client = Served(workers)
+    list(Course(client, jobs).run(threading.Event()))
     assert [number for _, number in client.submitted] == order
     assert [priority for priority, _ in client.submitted] == sorted((p for p, _ in client.submitted), reverse=True)
+
+
+def test_a_worker_that_is_busy_gets_no_second_piece_while_others_are_free():
+    """Six equal pieces on two workers, of which the first one never ends: the others are served by the other worker."""
+    jobs = [Job(ProbeRequest(1), SentSources([]), True, 1.0) for _ in range(6)]
+    client, cancel = Served(2, endless=(0,)), threading.Event()
+    one = Course(client, jobs)
+    unserved = Recording(2)
+    threading.Timer(0.5, cancel.set).start()
+    list(one.run(cancel))
+    assert [number for _, number in client.submitted] == [0, 1, 2, 3, 4, 5]
+    assert [heard.why for heard in one.heard] == ["cancelled"] + ["the connection to the cluster was lost"] * 5
+    cancel.set()
+    list(Course(unserved, jobs).run(cancel))
+    assert [number for _, number in unserved.submitted] == [0, 1]  # the third piece waits for one of two workers
 
 
 class Silent(Client):
@@ -213,4 +248,4 @@ def test_a_question_that_is_cancelled_before_it_starts_is_no_failure():
     cancel.set()
     one = Course(Client({}), [Job(request, SentSources([]), True, 1.0)])
     list(one.run(cancel))
-    assert joined(request, [request], one.heard) == Failed(7, "cancelled", "cancelled")
+    assert joined(request, [request], one.heard, cancelled=True) == Failed(7, "cancelled", "cancelled")

@@ -80,6 +80,22 @@ def test_a_cancelled_search_keeps_the_devices_that_were_known(session, engines, 
     assert (session.places.seats, session.places.fault, session.places.looking) == ([SEAT], "", False)
 
 
+def test_a_search_that_another_one_has_ended_changes_nothing(session, engines, elsewhere, monkeypatch):
+    def look(scheduler, cancel):
+        if cancel.is_set():
+            raise Unavailable("cancelled")
+        return [SEAT]
+
+    monkeypatch.setattr("gemmviz.cluster.remote_engine.look", look)
+    elsewhere.use(LAB)
+    elsewhere.look()
+    ended, present = (search() for search in engines.looker.computing)
+    engines.looker.computed.emit(ended)
+    assert session.places.looking and not session.places.fault
+    engines.looker.computed.emit(present)
+    assert (session.places.looking, session.places.seats, session.places.fault) == (False, [SEAT], "")
+
+
 def test_without_a_cluster_nothing_is_looked_for_any_more(session, engines, elsewhere, monkeypatch):
     monkeypatch.setattr("gemmviz.cluster.remote_engine.look", lambda scheduler, cancel: [SEAT])
     elsewhere.use(LAB)
