@@ -291,7 +291,7 @@ class Course:
                 yield found.number, reply
             return
         number, future = found
-        if number not in waiting or self._futures.get(number) is not future:
+        if number not in waiting & self._futures.keys() or future is not self._futures[number]:
             return
         waiting.discard(number)
         if future.status != "finished":
