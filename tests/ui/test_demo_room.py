@@ -17,7 +17,7 @@ from gemmviz.catalogue.ladder import find, ladder
 from gemmviz.language import LANGUAGES, set_language, tr
 from gemmviz.session.tour.lesson_file import load_lesson
 from gemmviz.session.tour.lessons import recorded_at
-from gemmviz.ui.lenses.registry import lens_for
+from gemmviz.ui.lenses.by_name import lens_for
 from gemmviz.ui.look.theme import THEMES
 from gemmviz.ui.stage.painter import Moment, StagePainter, View
 from gemmviz.ui.stage.score_drawing import height

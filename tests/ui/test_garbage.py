@@ -11,6 +11,7 @@ need_qt()
 
 from PySide6.QtWidgets import QApplication
 
+from gemmviz.ui.window import garbage
 from gemmviz.ui.window.garbage import GarbageTimer, collect_garbage_here
 
 
@@ -53,3 +54,20 @@ def test_the_timer_says_when_all_garbage_was_collected(qapp, qtbot):
     assert not texts
     timer.collect()
     assert texts == [True]
+
+
+def test_a_full_collection_waits_while_something_plays(qapp, monkeypatch):
+    timer = GarbageTimer(qapp)
+    timer.stop()
+    taken = []
+    monkeypatch.setattr(garbage, "_are_full", lambda: [True, True, True])
+    monkeypatch.setattr(timer, "collect", taken.append)
+    timer.busy = lambda: True
+    for _ in range(62):
+        timer.timeout.emit()
+    assert [at for at, generation in enumerate(taken) if generation == 2] == [60]
+    assert set(taken) == {1, 2}
+    timer.busy = lambda: False
+    timer.timeout.emit()
+    assert taken[-1] == 2
+    timer.deleteLater()

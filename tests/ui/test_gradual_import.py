@@ -4,6 +4,8 @@ import subprocess
 import sys
 from types import ModuleType, SimpleNamespace
 
+from gemmviz.catalogue.lens_names import LENSES
+from gemmviz.ui.lenses import by_name
 from gemmviz.ui.window import late_tasks
 from gemmviz.ui.window.gradual_import import resolve
 
@@ -63,3 +65,9 @@ def test_while_something_moves_no_other_page_is_imported(monkeypatch):
     assert next(pauses) == late_tasks._LOOK_AGAIN_MS and len(imported) == 1
     playback.playing = False
     assert len([*pauses]) == 2 and len(imported) == 3
+
+
+def test_one_lens_brings_the_modules_of_no_other():
+    code = "import sys; from gemmviz.ui.lenses import by_name; by_name.lens('banks'); print(*sys.modules)"
+    loaded = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True).stdout.split()
+    assert [name for name in LENSES if by_name.module_of(name) in loaded] == ["banks"]

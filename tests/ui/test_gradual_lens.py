@@ -15,9 +15,10 @@ from test_kept_picture import RECT, painter_of, picture
 from test_turns import frame, session  # noqa: F401  (a fixture)
 
 from gemmviz.catalogue.ladder import find, ladder
+from gemmviz.ui.lenses.by_name import lens_for
 from gemmviz.ui.lenses.gradual import GradualLens, Unfinished
 from gemmviz.ui.lenses.lens import LensMoment
-from gemmviz.ui.lenses.registry import LENSES, lens_for
+from gemmviz.ui.lenses.registry import LENSES
 from gemmviz.ui.look.theme import THEMES
 from gemmviz.ui.stage.kept_picture import KeptPicture
 from gemmviz.ui.stage.late_parts import LateParts

@@ -12,7 +12,7 @@ from PySide6.QtCore import QRectF
 from PySide6.QtGui import QColor, QFont, QImage, QPainter
 
 from gemmviz.catalogue.ladder import find, ladder
-from gemmviz.ui.lenses.registry import lens_for
+from gemmviz.ui.lenses.by_name import lens_for
 from gemmviz.ui.look.theme import THEMES
 from gemmviz.ui.stage.kept_picture import KeptPicture
 from gemmviz.ui.stage.painter import Moment, StagePainter

@@ -32,8 +32,8 @@ from gemmviz.trace.order.timeline import build
 from gemmviz.trace.playable import Playable
 from gemmviz.trace.recording.record import record
 from gemmviz.trace.recording.recording import WARP
+from gemmviz.ui.lenses.by_name import lens_for
 from gemmviz.ui.lenses.lens import LensMoment
-from gemmviz.ui.lenses.registry import lens_for
 from gemmviz.ui.look.theme import THEMES
 
 LESSONS = [load_lesson(path) for path in sorted((data.root("resources") / "lessons").glob("*.toml"))]

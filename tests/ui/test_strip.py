@@ -236,6 +236,7 @@ LATE = (
     "gemmviz.trace.hazards.defects",
     "gemmviz.ui.charts.measure_page",
     "gemmviz.ui.claims.claims_page",
+    "gemmviz.ui.lenses.page",
     "gemmviz.ui.lenses.registry",
     "gemmviz.ui.versions.versions_page",
 )

@@ -12,7 +12,7 @@ from PySide6.QtSvg import QSvgGenerator
 from gemmviz.catalogue.lens_names import LensName
 from gemmviz.session.models.preferences import ThemeName
 from gemmviz.trace.playable import Playable
-from gemmviz.ui.lenses.registry import lens_for
+from gemmviz.ui.lenses.by_name import lens_for
 from gemmviz.ui.look.theme import THEMES
 from gemmviz.ui.stage.moment import Moment
 from gemmviz.ui.stage.painter import StagePainter

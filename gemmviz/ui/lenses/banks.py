@@ -60,6 +60,9 @@ class BanksLens(GradualLens):
                 yield from _Picture(page, room, moment, use).pieces()
 
 
+LENS = BanksLens()
+
+
 def _conflict(use: BankUse) -> str:
     asked = use.request
     if asked.units == asked.least:

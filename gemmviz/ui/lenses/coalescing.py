@@ -62,6 +62,9 @@ class CoalescingLens(GradualLens):
                 yield from _Picture(page, room, moment, use).pieces()
 
 
+LENS = CoalescingLens()
+
+
 class _Picture:
     """Draws the lanes and sectors of one request."""
 

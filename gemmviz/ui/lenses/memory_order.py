@@ -72,6 +72,9 @@ class MemoryOrderLens(GradualLens):
                 _Strip(page, place, playable, walk, walk is chosen, walks.on_gpu).draw()
 
 
+LENS = MemoryOrderLens()
+
+
 def _chosen(walks: list[AddressWalk], step: int) -> AddressWalk:
     """Return the walk of a step, else the last one before it, else the first one after it."""
     before = [walk for walk in walks if walk.step <= step]

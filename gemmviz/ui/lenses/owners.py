@@ -49,6 +49,9 @@ class OwnersLens:
             _Picture(sheet, room, known, moment).draw()
 
 
+LENS = OwnersLens()
+
+
 def _draw_sums(sheet: Sheet, room: QRectF, known: SharedProduct) -> float:
     """Write the traffic of the links below the picture; return the top of this text."""
     once, read = (sum(getattr(one, name) for one in known.panels) for name in ("once_bytes", "read_bytes"))

@@ -97,6 +97,9 @@ class PipelineLens(GradualLens):
             _draw_table(sheet, room, moment, found, held)
 
 
+LENS = PipelineLens()
+
+
 def _draw_table(sheet: Sheet, room: QRectF, moment: LensMoment, found: Stages, held: list[Filling | None]) -> None:
     """Draw a row per stage: its content, and its gates."""
     gated = any(f.full >= 0 for f in found.fillings)

@@ -81,6 +81,9 @@ class ReuseLens(GradualLens):
                 _scale(page, scale, bounds, colours)
 
 
+LENS = ReuseLens()
+
+
 def _used(playable: Playable, reads: ArrayReads) -> bool:
     """Say whether the recording reads an array at all."""
     return playable.traffic.arrays[reads.array].reads > 0

@@ -57,6 +57,9 @@ class StreamKLens(GradualLens):
             _draw_recorded(sheet, lower, known, moment)
 
 
+LENS = StreamKLens()
+
+
 def _beside(by_shape: bool) -> tuple[str, ...]:
     """Return the texts beside the title, the longest first: the meaning of the bars, and who decides on them."""
     if by_shape:

@@ -54,6 +54,9 @@ class TensorCoreLens(GradualLens):
             yield from _Operands(sheet, room, moment, known).pieces()
 
 
+LENS = TensorCoreLens()
+
+
 def _element(moment: LensMoment) -> tuple[int, int] | None:
     """Return the row and column of the chosen element of C; None: none is chosen."""
     if moment.cell is None or moment.cell[0] != C:

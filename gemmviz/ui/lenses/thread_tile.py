@@ -72,6 +72,9 @@ class ThreadTileLens(GradualLens):
                 draw_owned(sheet, free.adjusted(0, free.height() - high + 0.6 * sheet.em, 0, 0), moment, thread, known)
 
 
+LENS = ThreadTileLens()
+
+
 def _thread_name(moment: LensMoment, thread: int) -> str:
     recording = moment.playable.recording
     if recording.backend != "cuda":

@@ -15,7 +15,7 @@ def shown_lens(choice: LensChoice | None, playable: Playable | None) -> Lens | N
     """
     if choice is None or choice.shown is None or playable is None:
         return None
-    from gemmviz.ui.lenses.registry import lens_for  # late: the first picture has none
+    from gemmviz.ui.lenses.by_name import lens_for  # late: the first picture has none
 
     return lens_for(choice.shown, playable)
 
@@ -27,6 +27,6 @@ def presented_lens(choice: LensChoice, playable: Playable | None) -> Lens | None
     """
     if playable is None:
         return None
-    from gemmviz.ui.lenses.registry import lens_for  # late: see `shown_lens`
+    from gemmviz.ui.lenses.by_name import lens_for  # late: see `shown_lens`
 
     return lens_for("thread tile" if choice.name is None and choice.own() is None else choice.name, playable)

@@ -80,7 +80,9 @@ def show(
     leaving = Leaving(windows, drafts)
     freed = FreedMemory(running)
     session.cursor.recorded.connect(freed.give_back_soon)
-    collect_garbage_here(running).collected.connect(freed.give_back_soon)
+    garbage = collect_garbage_here(running)
+    garbage.collected.connect(freed.give_back_soon)
+    garbage.busy = lambda: session.playback.playing
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, leaving.on_signal)
     # Python runs a signal handler only while it runs code: the timer lets it run even when the window is idle.

@@ -1,12 +1,14 @@
 """Python's garbage collection in the window's thread only."""
 
 import gc
+from collections.abc import Callable
 
 from PySide6.QtCore import QTimer, Signal
 from PySide6.QtWidgets import QApplication
 
 _EVERY_MS = 1000
 _OLDEST = 2  # generation
+_PATIENCE = 60  # times that a full collection waits
 
 
 class GarbageTimer(QTimer):
@@ -19,6 +21,12 @@ class GarbageTimer(QTimer):
     ----------
     application
         The application; the timer lives as long as it.
+
+    Attributes
+    ----------
+    busy
+        Says whether frames should follow each other without a break. A full collection takes longer than a frame: it
+        then waits, up to a minute.
     """
 
     collected = Signal()
@@ -26,6 +34,8 @@ class GarbageTimer(QTimer):
 
     def __init__(self, application: QApplication) -> None:
         super().__init__(application)
+        self.busy: Callable[[], bool] = lambda: False
+        self._waited = 0
         # Imported modules are never freed. A full collection with them would take longer than a frame.
         gc.freeze()
         gc.disable()
@@ -35,8 +45,15 @@ class GarbageTimer(QTimer):
     def _collect(self) -> None:
         """Collect the oldest generation that is due by Python's thresholds, with all younger ones."""
         due = [number for number, full in enumerate(_are_full()) if full]
+        if due and due[-1] == _OLDEST and self._waits():
+            due.pop()
         if due:
             self.collect(due[-1])
+
+    def _waits(self) -> bool:
+        """Say whether the oldest generation is left for later."""
+        self._waited = self._waited + 1 if self.busy() and self._waited < _PATIENCE else 0
+        return self._waited > 0
 
     def collect(self, generation: int = _OLDEST) -> None:
         """Collect a generation and the younger ones, by default all."""

@@ -10,8 +10,10 @@ from PySide6.QtWidgets import QWidget
 
 from gemmviz import data
 from gemmviz.bench.model import devices
+from gemmviz.catalogue.lens_names import LENSES
 from gemmviz.session import Message, Session
 from gemmviz.ui.known import qt
+from gemmviz.ui.lenses.by_name import module_of
 from gemmviz.ui.look.open_fonts import open_fonts
 from gemmviz.ui.window.gradual_import import gradually, resolve
 
@@ -67,7 +69,7 @@ class LateTasks(QObject):
         yield _FIRST_LOOK_MS  # the first recording comes first
         # These imports let the lenses, the tabs and the other pages open faster.
         tabs = ("origin_panel", "warp_panel", "counters", "thread_panel", "assembly_tab")
-        for name in ("gemmviz.ui.lenses.registry", *(f"gemmviz.ui.inspect.{tab}" for tab in tabs)):
+        for name in (*map(module_of, LENSES), *(f"gemmviz.ui.inspect.{tab}" for tab in tabs)):
             for _ in gradually(name):
                 yield _BREATH_MS
         fonts = open_fonts(qt())
