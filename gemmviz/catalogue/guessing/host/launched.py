@@ -11,6 +11,7 @@ from gemmviz.catalogue.guessing.functions import Function, HostFile
 from gemmviz.catalogue.guessing.host.names import Stop
 from gemmviz.catalogue.guessing.host.run import Run
 from gemmviz.catalogue.guessing.host.values import Called, Cell, Code, Struct, Tokens, Value
+from gemmviz.catalogue.guessing.instantiations import instantiations
 from gemmviz.catalogue.guessing.launches import HostLaunch
 from gemmviz.catalogue.guessing.struct_types import StructType
 
@@ -42,6 +43,7 @@ def evaluated(
     functions = [one for file in files for one in file.functions]
     reaching = _reaching(name, functions)
     roots = _roots(reaching, functions)[:_MOST_ROOTS]
+    instantiated = instantiations(files)
 
     def launches(given: Mapping[str, int]) -> list[HostLaunch]:
         found: list[HostLaunch] = []
@@ -51,7 +53,8 @@ def evaluated(
             with suppress(Stop, RecursionError):
                 run.declare_outside()
                 _start_mentioned(run)
-                _start(run, root)
+                for arguments in instantiated.get(root.name.rpartition("::")[2], [()]):
+                    _start(run, root, arguments)
                 _start_mentioned(run)
             found += [one for one in run.launches if one not in found]
             elsewhere += [one for one in run.launches_elsewhere if one not in elsewhere]
