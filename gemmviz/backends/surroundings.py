@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
+from itertools import islice
 from pathlib import Path
 from typing import TypedDict
 
@@ -27,6 +28,7 @@ _MAKES_MAPS = re.compile("CU_TENSOR_MAP_DATA_TYPE_")
 _SCRIPTS = (".py", ".ipynb")
 _LONG_TEXT = re.compile(r'("""|\'\'\')(.*?)\1', re.DOTALL)
 _MOST_NEIGHBOURS = 12
+_MOST_HEADERS = 4  # of a file that launches a kernel
 
 
 class _Cell(TypedDict, total=False):
@@ -57,7 +59,8 @@ def surroundings(path: Path, text: str) -> Surroundings:
         reached = scratch.reached(begin, file.parent, places)
         headers = [*(body.decode("utf-8", "replace") for _, body in reached), begin, *headers]
     names = {name for head in _HEAD.findall(text) for name in re.findall(r"(\w+)\s*\(", head)} - {"__launch_bounds__"}
-    others = _launching(names, path, folders, files) or _launching(names, path, project, files) if names else []
+    near = _launching(names, path, folders, files) or _launching(names, path, project, files) if names else []
+    others = [_with_its_constants(file, body, [text, *headers], places) for file, body in near]
     if names and not others and not _launched(names).search(text):
         others = _in_scripts(names, (path.parent, *project), files)
     # A template that launches the kernel gets its arguments where it is used.
@@ -110,14 +113,22 @@ def _submodule(begin: Path, header: str) -> str:
     return next(iter(likely or empty), "")
 
 
-def _launching(names: set[str], path: Path, folders: tuple[Path, ...], files: scratch.Files) -> list[str]:
-    """Return the texts that launch a kernel, then those that hand one on: ``run(gemm, grid, block)``."""
+def _with_its_constants(file: Path, body: str, known: Sequence[str], places: HeaderPlaces) -> str:
+    """Return the text of a file that launches a kernel, behind its headers with constants that it uses."""
+    words = {*re.findall(r"\w+", body)} - {name for text in known for pair in _DEFINED.findall(text) for name in pair}
+    headers = (text.decode("utf-8", "replace") for _, text in scratch.reached(body, file.parent, places))
+    used = (one for one in headers if words & {name for pair in _DEFINED.findall(one) for name in pair} - {""})
+    return "\n".join([*(one for one in islice(used, _MOST_HEADERS) if one not in known), body])
+
+
+def _launching(names: set[str], path: Path, folders: tuple[Path, ...], files: scratch.Files) -> list[tuple[Path, str]]:
+    """Return the files and texts that launch a kernel, then those that hand one on: ``run(gemm, grid, block)``."""
     any_of = "|".join(map(re.escape, sorted(names)))
     launched = _launched(names)
     another = re.compile(rf"__global__[^;{{}}]*\b(?:{any_of})\s*\([^;{{}}]*\)\s*\{{")
     handed_on = re.compile(rf"[(,=&]\s*(?:{any_of})\s*(?:<[^;<]*>)?\s*[,;)]")
-    found: list[str] = []
-    pointers: list[str] = []
+    found: list[tuple[Path, str]] = []
+    pointers: list[tuple[Path, str]] = []
     for file in files.neighbours(folders):
         if file == path or len(found) == _MOST_NEIGHBOURS:
             continue
@@ -126,9 +137,9 @@ def _launching(names: set[str], path: Path, folders: tuple[Path, ...], files: sc
             if another.search(body):  # it launches its own kernel of this name
                 continue
             if "<<<" in body and launched.search(body):
-                found.append(body)
+                found.append((file, body))
             elif "dim3" in body and handed_on.search(body):
-                pointers.append(body)
+                pointers.append((file, body))
     return (found + pointers)[:_MOST_NEIGHBOURS]
 
 

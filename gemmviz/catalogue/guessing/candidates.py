@@ -158,6 +158,7 @@ def _all(guess: Guess) -> Iterator[Guess]:
     if stated:
         yield from islice(_turned(deep), _MOST_TURNED)
     yield from guess.others
+    yield from (_deep(one) for one in whole[1:] if is_stated(one, "block"))
     yield from roomy
     yield from whole
     # A guard may be incomplete: then whole tiles are needed.

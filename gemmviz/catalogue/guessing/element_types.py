@@ -7,6 +7,7 @@ from itertools import pairwise
 from gemmviz.catalogue.guessing import host_launch, struct_types
 from gemmviz.catalogue.guessing.cxx import ParsedSource
 from gemmviz.catalogue.guessing.functions import Function
+from gemmviz.catalogue.guessing.instantiations import instantiations
 from gemmviz.catalogue.guessing.launches import HostLaunch
 from gemmviz.catalogue.guessing.roles import DTYPES, GuessReason, Roles
 from gemmviz.language import tr
@@ -32,12 +33,13 @@ def element_types(function: Function, source: ParsedSource, text: str) -> tuple[
     """
     names = [name for _, name, _ in function.template]
     launched = host_launch.find(source, function)
+    instantiated = instantiations(source.files).get(function.name.rpartition("::")[2], [])
     found: dict[str, str] = {}
     undecided: list[str] = []
     free: list[str] = []
     for kind, name, default in function.template:
         place = names.index(name)
-        given = [one.template[place] for one in launched if place < len(one.template)]
+        given = [one[place] for one in (*(one.template for one in launched), *instantiated) if place < len(one)]
         if kind in source.enums:
             values = _values(source.enums[kind], [*(argument[-1] for argument in given if argument), default])
             found[name] = next(iter(values), source.enums[kind][0])

@@ -10,6 +10,7 @@ import numpy as np
 from gemmviz.catalogue.device_code import device_code
 from gemmviz.catalogue.dtypes import ElementType, SumType, sums_of
 from gemmviz.catalogue.guessing import cxx, host_launch, host_maps, indexing, struct_types
+from gemmviz.catalogue.guessing.asked_values import marked
 from gemmviz.catalogue.guessing.block_steps import with_block_steps
 from gemmviz.catalogue.guessing.byte_pitches import in_bytes, in_elements
 from gemmviz.catalogue.guessing.cxx import ParsedSource, Surroundings
@@ -81,7 +82,8 @@ def _guess(text: str, path: Path, entry: str | None, around: Surroundings | None
     seen = _evaluated(chosen, source, text, around) if is_cuda(path) else ()
     unknown = {word for word in (*chosen.body, *chosen.bounds) if word not in source.constants}
     computed = global_constants(source.files, source.structs, unknown) if is_cuda(path) else {}
-    source = replace(source, launches=(*seen, *source.launches), constants=computed | source.constants)
+    launches = marked((*seen, *source.launches), source.files)
+    source = replace(source, launches=launches, constants=computed | source.constants)
     if is_cuda(path):
         source = replace(source, definitions=definitions_of(chosen, text, around, source.tunable))
     made = _describe(chosen, source, path, text, names)

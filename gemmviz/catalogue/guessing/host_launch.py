@@ -99,11 +99,15 @@ def shape(launch: HostLaunch, function: Function, source: ParsedSource, roles: R
     why["block"] = why["grid"] = GuessReason(sure, "the file launches the kernel like this itself")
     if launch.disused:
         why["block"] = why["grid"] = GuessReason(0.8, "a comment in the file launches the kernel like this")
+    elif launch.asked:
+        why["block"] = why["grid"] = GuessReason(
+            0.92, "the launch depends on an argument of the file's program: it may be like this"
+        )
     elif launch.of_another:
         why["block"] = why["grid"] = GuessReason(0.6, "another kernel with these parameters is launched like this")
     if shared_is_stated:
         # A choice may depend on an argument of the host program: then other launches are tried, too.
-        why["shared"] = GuessReason(0.7, why["block"].why) if chosen else why["block"]
+        why["shared"] = GuessReason(0.7, why["block"].why) if chosen or launch.asked else why["block"]
     return Shape(given.params, block, grid, shared, requires, why, tiles)
 
 

@@ -27,7 +27,7 @@ class HostLaunch:
     `constants` are the constants that the host code declares in the scopes around the launch. `whole` says whether all
     parts are there: those of a kernel that is handed to a function may be only its grid and its block. `of_another`
     says whether it is the launch of another kernel of the file, with the same parameters; `disused`, whether it stands
-    in a comment.
+    in a comment; `asked`, whether its block depends on a value that the program asks for.
     """
 
     name: str
@@ -40,6 +40,7 @@ class HostLaunch:
     whole: bool = True
     of_another: bool = False
     disused: bool = False
+    asked: bool = False
 
 
 def tidy(tokens: Sequence[str]) -> list[str]:

@@ -134,7 +134,8 @@ def _for_whole_numbers(guess: Guess, try_one: TryOne, alternatives: bool, trials
         candidate, size, wrong = trials.spare
         found = _settled(candidate, guess, size, lambda kernel, at: _or_reads(try_one(kernel, at)))
         return replace(found, settled="; ".join((found.settled, tr("but at {size}: {fault}", size=size, fault=wrong))))
-    ran = [] if trials.is_explained or not alternatives else trials.ended
+    # One tile shows the roles of unequal sizes, too, where the file's own launch was only wrong at equal ones.
+    ran = trials.ended if alternatives else []
     return right_with_one_tile(ran, try_one) or trials.ending()
 
 

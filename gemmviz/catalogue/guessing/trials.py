@@ -154,11 +154,6 @@ class Trials:
         if wrong.misses and cube and is_whole(candidate):
             self._missing = self._missing or candidate
 
-    @property
-    def is_explained(self) -> bool:
-        """Whether the file's own launch is known to be wrong."""
-        return self._never is not None or self._missing is not None
-
     def ending(self) -> Guess:
         """Return the guess with its fault; or the file's own launch, if the kernel is wrong with it."""
         if len(self.refused) == self.tried > 0 or (self._own_refused and not self._ran):

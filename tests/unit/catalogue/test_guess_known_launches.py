@@ -163,3 +163,29 @@ def test_a_launch_through_a_pointer_has_the_sizes_of_the_parameters_that_take_th
     made = guess(text, Path("mine.cu"))
     assert made.roles[-3:] == ("M", "K", "N")
     assert made.grid == ("ceil(N / 8)", "ceil(M / 8)")
+
+
+RACE = """#define TILE 8
+__global__ void gemm(const float *A, const float *B, float *C, int M, int N, int K)
+{
+    __shared__ float As[TILE][TILE], Bs[TILE][TILE];
+    int row = blockIdx.y * TILE + threadIdx.y, col = blockIdx.x * TILE + threadIdx.x;
+    float sum = 0;
+    for (int k0 = 0; k0 < K; k0 += TILE) {
+        As[threadIdx.y][threadIdx.x] = A[row * K + k0 + threadIdx.x];
+        Bs[threadIdx.y][threadIdx.x] = B[(k0 + threadIdx.y) * N + col];
+        __syncthreads();
+        for (int k = 0; k < TILE; k++) sum += As[threadIdx.y][k] * Bs[k][threadIdx.x];
+    }
+    C[row * N + col] = sum;
+}
+void run(const float *A, const float *B, float *C, int M, int N, int K) {
+    gemm<<<dim3(N / TILE, M / TILE), dim3(TILE, TILE)>>>(A, B, C, M, N, K);
+}
+"""
+
+
+def test_a_kernel_with_a_race_is_described_for_unequal_sizes() -> None:
+    made = settled(RACE)
+    assert made.wrong_itself and not made.right
+    assert {*made.requires} == {"M % 8 == 0", "N % 8 == 0", "K % 8 == 0"}

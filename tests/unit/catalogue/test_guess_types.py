@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from gemmviz.catalogue.guessing.element_types import ELEMENTS
 from gemmviz.catalogue.guessing.guess import guess
 from gemmviz.catalogue.guessing.guessed_kernel import guessed_kernel
 from gemmviz.catalogue.launch import launch
@@ -55,3 +56,32 @@ def test_a_macro_that_is_defined_in_two_branches_has_the_value_that_is_compiled(
     text = f"#{asked} USE_DOUBLE\n#define REAL float\n#else\n#define REAL double\n#endif\n"
     text += OF_ANY.replace("template <typename T, int TILE>\n", "").replace("TILE", "8")
     assert guess(re.sub(r"\bT\b", "REAL", text), Path("mine.cu")).dtype == dtype
+
+
+INSTANTIATED = """template <typename T>
+__global__ void product(const T *A, const T *B, T *C, int M, int N, int K) {
+    int row = blockIdx.y * blockDim.y + threadIdx.y, column = blockIdx.x * blockDim.x + threadIdx.x;
+    if (row >= M || column >= N) return;
+    T sum = 0;
+    for (int k = 0; k < K; ++k) sum += A[row * K + k] * B[k * N + column];
+    C[row * N + column] = sum;
+}
+template <typename T>
+void run(const T *A, const T *B, T *C, int M, int N, int K) {
+    product<T><<<dim3(N / 16, M / 16), dim3(16, 16)>>>(A, B, C, M, N, K);
+}
+"""
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "template void run<double>(const double *, const double *, double *, int, int, int);",
+        "template __global__ void product<double>(const double *, const double *, double *, int, int, int);",
+    ],
+)
+def test_an_explicit_instantiation_says_which_type_the_elements_have(line: str) -> None:
+    assert ELEMENTS in guess(INSTANTIATED, Path("mine.cu")).why
+    made = guess(INSTANTIATED + line, Path("mine.cu"))
+    assert (made.entry, made.dtype) == ("product<double>", "float64")
+    assert ELEMENTS not in made.why

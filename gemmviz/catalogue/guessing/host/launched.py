@@ -2,16 +2,23 @@
 
 from collections.abc import Mapping, Sequence, Set
 from contextlib import suppress
+from dataclasses import replace
 
+from gemmviz.catalogue.guessing.asked_values import asked_by, asked_names
+from gemmviz.catalogue.guessing.c_values import c_value
 from gemmviz.catalogue.guessing.constant_objects import Fields
 from gemmviz.catalogue.guessing.functions import Function, HostFile
 from gemmviz.catalogue.guessing.host.names import Stop
 from gemmviz.catalogue.guessing.host.run import Run
 from gemmviz.catalogue.guessing.host.values import Called, Cell, Code, Struct, Tokens, Value
+from gemmviz.catalogue.guessing.instantiations import instantiations
 from gemmviz.catalogue.guessing.launches import HostLaunch
 from gemmviz.catalogue.guessing.struct_types import StructType
 
 _MOST_ROOTS = 8
+# Of so many variables that a program asks for other values are tried.
+_MOST_ASKED = 2
+_USUAL = 16, 32, 8
 
 
 def evaluated(
@@ -35,18 +42,38 @@ def evaluated(
     name = kernel.name.rpartition("::")[2]
     functions = [one for file in files for one in file.functions]
     reaching = _reaching(name, functions)
-    found: list[HostLaunch] = []
-    elsewhere: list[HostLaunch] = []
-    for root in _roots(reaching, functions)[:_MOST_ROOTS]:
-        run = Run(files, structs, fields, kernel, reaching)
-        with suppress(Stop, RecursionError):
-            run.declare_outside()
-            _start_mentioned(run)
-            _start(run, root)
-            _start_mentioned(run)
-        found += [one for one in run.launches if one not in found]
-        elsewhere += [one for one in run.launches_elsewhere if one not in elsewhere]
-    return found or elsewhere
+    roots = _roots(reaching, functions)[:_MOST_ROOTS]
+    instantiated = instantiations(files)
+
+    def launches(given: Mapping[str, int]) -> list[HostLaunch]:
+        found: list[HostLaunch] = []
+        elsewhere: list[HostLaunch] = []
+        for root in roots:
+            run = Run(files, structs, fields, kernel, reaching, given)
+            with suppress(Stop, RecursionError):
+                run.declare_outside()
+                _start_mentioned(run)
+                for arguments in instantiated.get(root.name.rpartition("::")[2], [()]):
+                    _start(run, root, arguments)
+                _start_mentioned(run)
+            found += [one for one in run.launches if one not in found]
+            elsewhere += [one for one in run.launches_elsewhere if one not in elsewhere]
+        return found or elsewhere
+
+    usual = launches({})
+    asked = asked_names(files) if usual else frozenset()
+    for name in sorted({name for one in usual for name in asked_by(one, asked)})[:_MOST_ASKED]:
+        for value in _other_values(name, usual):
+            more = (replace(one, asked=True) for one in launches({name: value}))
+            usual += [one for one in more if one not in usual]
+    return usual
+
+
+def _other_values(name: str, launches: Sequence[HostLaunch]) -> tuple[int, ...]:
+    """Return the likely values of a variable that a program asks for, without its default."""
+    known = {value for one in launches if (value := c_value(one.constants.get(name, ()), {})) is not None}
+    default = int(known.pop()) if len(known) == 1 else 0
+    return (2 * default, 4 * default, default // 2) if default > 1 else (2, 4, 8) if default else _USUAL
 
 
 def global_constants(

@@ -35,6 +35,8 @@ class Names:
         The kernel.
     reaching
         The names of the functions that lead to a launch of it.
+    asked
+        Values of variables that take the place of those in the code.
     """
 
     def __init__(
@@ -44,6 +46,7 @@ class Names:
         fields: Mapping[str, Fields],
         wanted: Function,
         reaching: frozenset[str],
+        asked: Mapping[str, int] | None = None,
     ) -> None:
         self.files, self.structs, self.fields, self.reaching = files, structs, fields, reaching
         self.wanted = wanted.name.rpartition("::")[2]
@@ -63,6 +66,7 @@ class Names:
             for kind, struct in specialised(file.tokens):
                 self.specialised.setdefault(kind[0], []).append((kind, struct))
         self.steps = self.depth = 0
+        self.asked = asked or {}
         self.outside = Frame([{}])
 
     def symbol(self, name: str, value: Tokens | None = None) -> Code:
@@ -110,6 +114,8 @@ class Names:
 
     def named(self, name: str, value: Value) -> Value:
         """Return the value of a variable: its name, which stands for the value."""
+        if name in self.asked and (value is None or isinstance(value, Code)):
+            return self.symbol(name, (str(self.asked[name]),))
         if isinstance(value, Code):
             if len(value.tokens) == 1 and re.fullmatch(rf"{re.escape(name)}(__\d+)?", value.tokens[0]):
                 return value

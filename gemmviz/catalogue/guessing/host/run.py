@@ -142,6 +142,8 @@ class Run(Calls):
                     cell.value.members["x"].value = None
             elif not sign and kind and kind[0] not in WORDS_OF_TYPES and kind[0] not in SIZES:
                 cell.value = Struct(kind[0])
+            elif name in self.asked:
+                cell.value = self.named(name, None)
             frame.scopes[-1][name] = cell
 
     def _array(self, kind: Tokens, node: Node, frame: Frame) -> Value:
