@@ -71,8 +71,9 @@ _PLAIN = {
 }
 # Arithmetic on halves is rounded after each operation, as on a GPU.
 _HALF = {"clang": ["-Xclang", "-ffloat16-excess-precision=none"], "gcc": ["-fexcess-precision=16"]}
-# Kernels read floats as halves or words through casts, and nvcc allows it; it also allows the word register.
-_CXX = ["-x", "c++", "-fno-exceptions", "-fno-rtti", "-fno-strict-aliasing", "-Wno-register"]
+# Kernels read floats as halves or words through casts, and nvcc allows it; it also allows the word
+# register, and a list of numbers that become narrower.
+_CXX = ["-x", "c++", "-fno-exceptions", "-fno-rtti", "-fno-strict-aliasing", "-Wno-register", "-Wno-narrowing"]
 # The printf of the prelude prints nothing; the compiler and a fortified system header would replace it.
 _UNPRINTED = ["-fno-builtin-printf", "-U_FORTIFY_SOURCE"]
 # A C kernel's threads become recorded threads of one run; see runtime/pthreads.c.

@@ -179,4 +179,22 @@ BARRIERS = [
         capability="9.0",
         block=64,
     ),
+    PtxKernel(
+        "mbarrier_expected",
+        _BARRIER
+        + """    __shared__ alignas(128) float copied[64];
+    unsigned to = (unsigned)__cvta_generic_to_shared(copied);
+    if (t == 0) {
+        asm volatile("mbarrier.expect_tx.relaxed.cluster.shared::cluster.b64 [%0], 256;" :: "r"(at) : "memory");
+        asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], 256, [%2];"
+                     :: "r"(to), "l"(A), "r"(at) : "memory");
+    }
+    asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" :: "r"(at) : "memory");
+    asm volatile("{ .reg .pred p; again: mbarrier.try_wait.parity.shared.b64 p, [%0], 0; @!p bra again; }"
+                 :: "r"(at) : "memory");
+    for (int i = 0; i < 8; i++) C[t * 8 + i] = copied[t] == A[t];""",
+        Problem(64, 8, 8),
+        capability="9.0",
+        block=64,
+    ),
 ]  # fmt: skip

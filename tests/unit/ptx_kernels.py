@@ -178,6 +178,7 @@ def quads(sums: str, a_layout: str, b_layout: str) -> PtxKernel:
     return PtxKernel(f"mma_m8n8k4_{a_layout}_{b_layout}_{sums}", body, Problem(32, 8, 4), "", "7.0")
 
 
+_FLOATS_OF = "float p = (float)(int)a / 3, q = (float)(int)(b | 1) / 5, r = (float)(int)(a ^ b) * 256;"
 # Name; a statement that writes `x` (unsigned) of `a` and `b` (unsigned); the same in CUDA C++.
 _WORDS = [
     ("add", 'asm("add.u32 %0, %1, %2;" : "=r"(x) : "r"(a), "r"(b));', "x = a + b;"),
@@ -316,6 +317,60 @@ _WORDS = [
         'asm("{ .reg .f32 t; mov.f32 t, 0f40400000; fma.rn.f32 t, %1, t, %2; mov.b32 %0, t; }"'
         ' : "=r"(x) : "f"(1.5f), "f"(0.25f));',
         "x = __float_as_uint(4.75f);",
+    ),
+    (
+        "bfi_b64",
+        '{ unsigned long long w, u = (unsigned long long)a << 32 | b; asm("bfi.b64 %0, %1, %2, 28, 9;"'
+        ' : "=l"(w) : "l"(u), "l"(~u)); x = w >> 20; }',
+        "unsigned long long u = (unsigned long long)a << 32 | b; x = (~u & ~(511ull << 28) | (u & 511) << 28) >> 20;",
+    ),
+    (
+        "bfind",
+        'asm("bfind.u32 %0, %1;" : "=r"(x) : "r"(a >> i * 5));',
+        "x = a >> i * 5 ? 31 - __clz(a >> i * 5) : ~0u;",
+    ),
+    (
+        "bfind_signed",
+        'asm("bfind.shiftamt.s32 %0, %1;" : "=r"(x) : "r"((int)a >> i * 3));',
+        "int v = (int)a >> i * 3; x = v == 0 || v == -1 ? ~0u : __clz(v < 0 ? ~v : v);",
+    ),
+    (
+        "dp2a",
+        'asm("dp2a.hi.s32.u32 %0, %1, %2, 7;" : "=r"(x) : "r"(a), "r"(b));',
+        "x = (short)a * (int)(b >> 16 & 255) + (short)(a >> 16) * (int)(b >> 24) + 7;",
+    ),
+    *(
+        (
+            f"{name}_{how}",
+            f'{{ {_FLOATS_OF} asm("{name}.{how}.f32 %0, {given};"'
+            ' : "=r"(x) : "f"(p), "f"(q), "f"(r)); }',
+            f"{_FLOATS_OF} double e = {exact}; float f = (float)e; unsigned w = __float_as_uint(f);"
+            f" if (f > e && ({down}) || f < e && !({down})) w += f > e == f > 0 ? -1 : 1; x = w;",
+        )
+        for name, given, exact in (
+            ("add", "%1, %2", "(double)p + q"),
+            ("sub", "%1, %2", "(double)p - q"),
+            ("mul", "%1, %2", "(double)p * q"),
+            ("fma", "%1, %2, %3", "(double)p * q + r"),
+            ("div", "%1, %2", "(double)p / q"),
+        )
+        for how, down in (("rz", "e > 0"), ("rm", "true"), ("rp", "false"))
+    ),
+    (
+        "sqrt_rz",
+        'asm("sqrt.rz.f32 %0, %1;" : "=r"(x) : "f"((float)a));',
+        "double e = sqrt((double)(float)a); float f = (float)e; x = __float_as_uint(f) - (f > e);",
+    ),
+    (
+        "cvt_rz_f16",
+        '{ unsigned short h; asm("cvt.rz.f16.f32 %0, %1;" : "=h"(h) : "f"((int)a * 0x1p-18f)); x = h; }',
+        "float v = (int)a * 0x1p-18f; __half h = __float2half(v);"
+        " x = __half_as_ushort(h) - (__half2float(h) > v == v > 0 && __half2float(h) != v);",
+    ),
+    (
+        "cvt_relu",
+        'asm("cvt.rn.relu.bf16x2.f32 %0, %1, %2;" : "=r"(x) : "f"((float)(int)(a & 255) - 128), "f"(7.0f));',
+        "float v = (float)(int)(a & 255) - 128; x = v > 0 ? __float_as_uint(v) & 0xffff0000u : 0; x |= 0x40e0;",
     ),
 ]  # fmt: skip
 

@@ -40,7 +40,7 @@ def with_asserted_sizes(made: Guess, try_one: Callable[[Kernel, Problem], str]) 
             return False
         except GemmvizError as error:
             wrong = str(error)
-        return not (isinstance(wrong, Verdict) and (wrong.asserted or wrong.refused or wrong.crashed))
+        return not (isinstance(wrong, Verdict) and (wrong.asserted or wrong.refused))
 
     sizes = (Problem(side, side, depth) for depth in _DEPTHS for side in _SIDES)
     found = next(filter(holds, sizes), None)

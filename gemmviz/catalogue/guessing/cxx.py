@@ -11,7 +11,7 @@ from gemmviz.catalogue.guessing.constant_objects import Fields, Objects
 from gemmviz.catalogue.guessing.enumerations import enumerations
 from gemmviz.catalogue.guessing.functions import Function, HostFile, Parameter
 from gemmviz.catalogue.guessing.handed_shapes import with_shapes_of_callers
-from gemmviz.catalogue.guessing.heads import body_at, bounds_of, head_of, parameter_of, template_of
+from gemmviz.catalogue.guessing.heads import body_at, bounds_of, clusters_of, head_of, parameter_of, template_of
 from gemmviz.catalogue.guessing.launches import HostLaunch, by_pointer, launches, tidy
 from gemmviz.catalogue.guessing.macros import DIRECTIVE, Macro, expand, macros, rounded, small
 from gemmviz.catalogue.guessing.matrix_views import plain_views
@@ -367,7 +367,8 @@ def _functions(
                 name = "::".join([*filter(None, spaces), tokens[named]])
                 parameters = tuple(parameter_of(p) for p in split(tokens[at + 1 : end]) if p != ("void",))
                 owner = next(((one, names) for one, names, first, last in owners[::-1] if first < at < last), ("", ()))
-                made = Function(name, template_of(head), parameters, tuple(body), bounds_of(head), lines[named], *owner)
+                limits = bounds_of(head), clusters_of(head)
+                made = Function(name, template_of(head), parameters, tuple(body), *limits, lines[named], *owner)
                 (kernels if "__global__" in head else others).append(made)
                 at = stop
         at += 1

@@ -40,6 +40,8 @@ class Function:
         Tokens between the braces, macros filled in.
     bounds
         Tokens of the first argument of ``__launch_bounds__``; empty without one.
+    clusters
+        Tokens of each argument of ``__cluster_dims__``; empty without it.
     line
         The line of its name, from 1.
     owner, owner_template
@@ -51,6 +53,7 @@ class Function:
     parameters: tuple[Parameter, ...]
     body: tuple[str, ...] = field(repr=False)
     bounds: tuple[str, ...] = ()
+    clusters: tuple[tuple[str, ...], ...] = ()
     line: int = 0
     owner: str = ""
     owner_template: tuple[str, ...] = ()

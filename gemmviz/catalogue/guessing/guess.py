@@ -248,7 +248,18 @@ def _launched(made: Guess, shape: Shape, read: Sized, named: Roles, maps: dict[s
         why={**made.why, **shape.why},
         tiles=_tiles_of(boxes, made.column_major) | shape.tiles,
         boxes=boxes,
+        cluster=_cluster(read, shape),
     )
+
+
+def _cluster(read: Sized, made: Shape) -> tuple[str, ...]:
+    """Return the blocks of a cluster along each axis, as the kernel's own code gives them; nothing without clusters."""
+    sides = [
+        host_launch.expression(side, read.function, read.source, read.roles, made) for side in read.function.clusters
+    ]
+    while sides and sides[-1] == "1":
+        sides.pop()
+    return () if None in sides else tuple(filter(None, sides))
 
 
 def _reasons_of_members(matrices: Mapping[str, StructParameter], named: Roles) -> dict[str, GuessReason]:

@@ -59,6 +59,8 @@ class Guess:
         The function that the kernel applies to its result, if a name in the kernel shows it; else empty.
     boxes
         Rows, columns, swizzle and rank of the boxes of tensor maps that the file's host code makes.
+    cluster
+        Blocks of a cluster, as in `gemmviz.catalogue.kernel.Kernel`; empty without clusters.
     capability
         The compute capability that its instructions need; empty where every GPU has them.
     structs
@@ -94,6 +96,7 @@ class Guess:
     stores: SumType = "float32"
     epilogue: str = ""
     boxes: dict[str, tuple[str, str, int, int]] = field(default_factory=dict)
+    cluster: tuple[str, ...] = ()
     capability: str = ""
     structs: tuple[tuple[int, int, bool], ...] = ()
     hindrance: str = ""
@@ -119,6 +122,8 @@ class Guess:
             keys.append(("constants", f"{{ {inside} }}"))
         if is_cuda(self.path):
             keys += [("block", _texts(self.block)), ("grid", _texts(self.grid))]
+        if self.cluster:
+            keys.append(("cluster", _texts(self.cluster)))
         if self.mapped:
             boxes = ", ".join(f"{matrix} = {_said(self.boxes.get(matrix))}" for matrix in self.mapped)
             keys.append(("maps", f"{{ {boxes} }}"))

@@ -46,12 +46,18 @@ def body_at(tokens: Sequence[str], at: int, partner: Sequence[int]) -> int:
 
 def bounds_of(head: list[str]) -> tuple[str, ...]:
     """Return the tokens of the first argument of ``__launch_bounds__``; nothing without one."""
-    if "__launch_bounds__" not in head:
-        return ()
-    at = head.index("__launch_bounds__") + 1
-    parts = split(head[at + 1 : closing(head, at)]) if head[at : at + 1] == ["("] else []
-    whole = next(iter(_joined(parts)), ())
+    whole = next(iter(_arguments(head, "__launch_bounds__")), ())
     return whole if whole.count("<") <= whole.count(">") + 2 * whole.count(">>") else ()
+
+
+def clusters_of(head: list[str]) -> tuple[tuple[str, ...], ...]:
+    """Return the tokens of each argument of ``__cluster_dims__``; nothing without it."""
+    return tuple(_arguments(head, "__cluster_dims__"))
+
+
+def _arguments(head: list[str], of: str) -> Iterator[tuple[str, ...]]:
+    at = head.index(of) + 1 if of in head else len(head)
+    return _joined(split(head[at + 1 : closing(head, at)]) if head[at : at + 1] == ["("] else [])
 
 
 def _joined(parts: Iterable[tuple[str, ...]]) -> Iterator[tuple[str, ...]]:

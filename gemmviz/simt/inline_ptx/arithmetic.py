@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 
+from gemmviz.simt.inline_ptx.directed import directed
 from gemmviz.simt.inline_ptx.grammar import NotPtx, Pair, Value, Vector
 from gemmviz.simt.inline_ptx.values import TYPES, Values
 
@@ -82,7 +83,7 @@ def _mul(parts: Sequence[str], operands: Sequence[Value], values: Values) -> str
 
 
 def _mad(parts: Sequence[str], operands: Sequence[Value], values: Values) -> str:
-    return (_fma if parts[-1] in _FLOATS else _mul)(parts, operands, values)
+    return (_FMA if parts[-1] in _FLOATS else _mul)(parts, operands, values)
 
 
 def _setp(parts: Sequence[str], operands: Sequence[Value], values: Values) -> str:
@@ -161,10 +162,20 @@ def _bfe(parts: Sequence[str], operands: Sequence[Value], values: Values) -> str
 
 
 def _bfi(parts: Sequence[str], operands: Sequence[Value], values: Values) -> str:
-    if list(parts) != ["b32"]:
+    if list(parts) not in (["b32"], ["b64"]):
         raise NotPtx
-    v, into, at, length = (values.value(operand, "unsigned") for operand in operands[1:])
+    v, into = (values.value(operand, TYPES[parts[0]]) for operand in operands[1:3])
+    at, length = (values.value(operand, "unsigned") for operand in operands[3:])
     return values.store(operands[0], f"gv_ptx::inserted({into}, {v}, {at}, {length})")
+
+
+def _bfind(parts: Sequence[str], operands: Sequence[Value], values: Values) -> str:
+    """``bfind{.shiftamt}.u32 d, a``: the place of the first bit from above that differs from the sign."""
+    kind = _kind(parts, {"shiftamt"})
+    if kind not in ("u32", "s32", "u64", "s64"):
+        raise NotPtx
+    shifts = str("shiftamt" in parts).lower()
+    return values.store(operands[0], f"gv_ptx::highest({values.value(operands[1], TYPES[kind])}, {shifts})")
 
 
 def _dp4a(parts: Sequence[str], operands: Sequence[Value], values: Values) -> str:
@@ -176,22 +187,33 @@ def _dp4a(parts: Sequence[str], operands: Sequence[Value], values: Values) -> st
     return values.store(operands[0], f"gv_ptx::byte_products<{', '.join(kinds)}>({given})")
 
 
-_fma = _expression("gv_ptx::fma({}, {}, {})", 3)
+def _dp2a(parts: Sequence[str], operands: Sequence[Value], values: Values) -> str:
+    """``dp2a.lo.s32.s32 d, a, b, c``: products of the two halves of a and two bytes of b, and c."""
+    if len(parts) != 3 or parts[0] not in ("lo", "hi") or {*parts[1:]} - {"s32", "u32"}:
+        raise NotPtx
+    kinds = (
+        f"{'short' if parts[1] == 's32' else 'unsigned short'}, {'signed' if parts[2] == 's32' else 'unsigned'} char"
+    )
+    a, b, c = (values.value(operand, "unsigned") for operand in operands[1:4])
+    return values.store(operands[0], f"gv_ptx::half_products<{kinds}>({a}, {b}{' >> 16' * (parts[0] == 'hi')}, {c})")
+
+
+_FMA = directed("fma", 3, _expression("gv_ptx::fma({}, {}, {})", 3))
 ARITHMETIC = {
-    "add": _expression("{} + {}", 2),
-    "sub": _expression("{} - {}", 2),
-    "mul": _mul,
+    "add": directed("sum", 2, _expression("{} + {}", 2)),
+    "sub": directed("difference", 2, _expression("{} - {}", 2)),
+    "mul": directed("times", 2, _mul),
     "mul24": _mul,
     "mad": _mad,
-    "fma": _fma,
-    "div": _expression("{} / {}", 2),
+    "fma": _FMA,
+    "div": directed("quotient", 2, _expression("{} / {}", 2)),
     "rem": _expression("{} % {}", 2),
     "min": _expression("gv_ptx::least({}, {})", 2),
     "max": _expression("gv_ptx::most({}, {})", 2),
     "neg": _expression("gv_ptx::negated({})", 1),
     "abs": _expression("gv_ptx::magnitude({})", 1),
-    "rcp": _expression("1 / {}", 1),
-    "sqrt": _expression("({T})sqrt((double){})", 1),
+    "rcp": directed("reciprocal", 1, _expression("1 / {}", 1)),
+    "sqrt": directed("root", 1, _expression("({T})sqrt((double){})", 1)),
     "rsqrt": _expression("1 / ({T})sqrt((double){})", 1),
     "ex2": _expression("({T})exp2f((float){})", 1),
     "lg2": _expression("({T})log2f((float){})", 1),
@@ -213,5 +235,7 @@ ARITHMETIC = {
     "prmt": _prmt,
     "bfe": _bfe,
     "dp4a": _dp4a,
+    "dp2a": _dp2a,
     "bfi": _bfi,
+    "bfind": _bfind,
 }

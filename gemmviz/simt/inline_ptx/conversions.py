@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from gemmviz.simt.inline_ptx.directed import DIRECTIONS
 from gemmviz.simt.inline_ptx.grammar import NotPtx, Value
 from gemmviz.simt.inline_ptx.values import TYPES, Values
 
@@ -10,7 +11,7 @@ _FLOATS = {"f16", "bf16", "f32", "f64"}
 _PAIRS = {"f16x2": "_Float16", "bf16x2": "nv_bfloat16"}
 _SMALL = {"e4m3x2": "e4m3", "e5m2x2": "e5m2"}
 _TF32 = {"rna": "gv_tf32_bits", "rn": "gv_ptx::tf32_nearest", "rz": "gv_ptx::tf32_cut"}
-_MODIFIERS = {"rn", "rna", "rz", "ftz", "sat", "satfinite", "relu", *_WHOLE_ROUNDING}
+_MODIFIERS = {"rn", "rna", *DIRECTIONS, "ftz", "sat", "satfinite", "relu", *_WHOLE_ROUNDING}
 
 
 def cvt(parts: Sequence[str], operands: Sequence[Value], values: Values) -> str:
@@ -21,11 +22,11 @@ def cvt(parts: Sequence[str], operands: Sequence[Value], values: Values) -> str:
     if to == "tf32" and source == "f32" and how in ({"rna"}, {"rn"}, {"rz"}):
         name = _TF32[next(iter(how))]
         return values.store(operands[0], f"{name}({values.value(operands[1], 'float')})")
-    if how & {"relu", "rna", "rz"}:
-        raise NotPtx
     if to in _PAIRS and source == "f32" and len(operands) == 3:
-        high, low = (f"({_PAIRS[to]}){values.value(operand, 'float')}" for operand in operands[1:])
+        high, low = (_narrowed(_PAIRS[to], how, values.value(operand, "float")) for operand in operands[1:])
         return values.store(operands[0], f"gv_ptx::two<{_PAIRS[to]}>{{{low}, {high}}}")
+    if how & {"relu", "rna", *DIRECTIONS}:
+        return _directed(to, source, how, operands, values)
     if to in _SMALL:
         return _to_small(to, source, operands, values)
     if to == "f16x2" and source in _SMALL:
@@ -35,6 +36,26 @@ def cvt(parts: Sequence[str], operands: Sequence[Value], values: Values) -> str:
     if to not in TYPES or source not in TYPES or {to, source} & {"pred", *_PAIRS} or (to[0] == "b" and to != "bf16"):
         raise NotPtx
     return _plain(to, source, how, operands, values)
+
+
+def _narrowed(kind: str, how: set[str], value: str) -> str:
+    """Return a float as a number of 16 bits."""
+    direction = next((DIRECTIONS[part] for part in how if part in DIRECTIONS), "")
+    text = f"gv_ptx::narrowed<{kind}>({value}, {direction})" if direction else f"({kind}){value}"
+    return f"gv_ptx::without_sign({text})" if "relu" in how else text
+
+
+def _directed(to: str, source: str, how: set[str], operands: Sequence[Value], values: Values) -> str:
+    """``cvt.rz.f16.f32``, ``cvt.rn.relu.bf16.f32``, ``cvt.rm.f32.f64``."""
+    if how - {"rn", "relu", "ftz", *DIRECTIONS} or len(how & {"rn", *DIRECTIONS}) != 1 or len(operands) != 2:
+        raise NotPtx
+    if to in ("f16", "bf16") and source == "f32":
+        return values.store(operands[0], _narrowed(TYPES[to], how, values.value(operands[1], "float")))
+    if (to, source) != ("f32", "f64") or "relu" in how:
+        raise NotPtx
+    value = values.value(operands[1], "double")
+    direction = next(DIRECTIONS[part] for part in how if part in DIRECTIONS)
+    return values.store(operands[0], f"gv_ptx::directed((float){value}, {value} - (float){value}, {direction})")
 
 
 def _to_small(to: str, source: str, operands: Sequence[Value], values: Values) -> str:

@@ -49,9 +49,7 @@ def mbarrier_arrive(parts: Sequence[str], operands: Sequence[Value], values: Val
 
 def mbarrier_expect(parts: Sequence[str], operands: Sequence[Value], values: Values) -> str:
     """``mbarrier.expect_tx.relaxed.cta.shared.b64 [barrier], bytes``."""
-    if "shared::cluster" in parts:
-        raise NotPtx
-    return f"gv_mbarrier_expect({values.pointer(operands[0])}, {values.value(operands[1], 'unsigned')});"
+    return f"gv_ptx::expect({values.address(operands[0])}, {values.value(operands[1], 'unsigned')});"
 
 
 def mbarrier_wait(parts: Sequence[str], operands: Sequence[Value], values: Values) -> str:

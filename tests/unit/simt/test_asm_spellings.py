@@ -1,4 +1,4 @@
-"""The spellings of asm that nvcc takes: the recorder and NVRTC take them, too."""
+"""Spellings that nvcc takes, of asm and of lists: the recorder and NVRTC take them, too."""
 
 from pathlib import Path
 
@@ -36,6 +36,14 @@ def test_the_recorder_takes_them() -> None:
     assert record(job(), deadline_s=10).wrong == 0
 
 
+NARROWING = TEXT.replace("float sum = 0;", "struct { int at; } place{blockDim.x}; float sum = 0.0f * place.at;")
+
+
+def test_numbers_of_a_list_may_become_narrower() -> None:
+    assert record(launch(parse(NARROWING, Path("mine.cu")), Problem(12, 9, 7)), deadline_s=10).wrong == 0
+
+
 @pytest.mark.skipif(nvrtc_alone.library() is None, reason="there is no NVRTC")
-def test_nvrtc_takes_them() -> None:
-    assert nvrtc_alone.errors(job(), "sm_80") == ""
+@pytest.mark.parametrize("text", [TEXT, NARROWING], ids=["spellings", "narrowing"])
+def test_nvrtc_takes_them(text: str) -> None:
+    assert nvrtc_alone.errors(launch(parse(text, Path("mine.cu")), Problem(12, 9, 7)), "sm_80") == ""

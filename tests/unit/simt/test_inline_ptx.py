@@ -108,13 +108,13 @@ def text_of(body: str, before: str = "") -> str:
     [
         ('asm volatile("wibble.u32 %0, 1;" : "=r"(x));', "wibble.u32"),
         ('asm("mma.sync.aligned.m7n8k9.row.col.f32.f16.f16.f32 {%0}, {%0}, {%0}, {%0};" : "+r"(x));', "mma.sync"),
-        ('asm volatile("add.rz.f32 %0, %0, %0;" : "+r"(x));', "add.rz.f32"),
+        ('asm volatile("add.rz.f64 %0, %0, %0;" : "+l"(y));', "add.rz.f64"),
         ('asm volatile("add.u32 %0, %0, nobody;" : "+r"(x));', "add.u32"),
         ('asm volatile("this is no PTX" : "+r"(x));', "this ... no"),
     ],
 )
 def test_an_instruction_that_is_not_known_is_named_with_its_line(statement: str, named: str) -> None:
-    text = text_of(f"    unsigned x = 1;\n    {statement}\n    C[threadIdx.x] = x;")
+    text = text_of(f"    unsigned x = 1; unsigned long long y = 1;\n    {statement}\n    C[threadIdx.x] = x + y;")
     line = next(n for n, line in enumerate(text.splitlines(), 1) if "asm" in line)
     with pytest.raises(ConstraintError) as caught:
         record(launch(parse(text, Path("mine.cu")), Problem(32, 8, 1)), deadline_s=10)

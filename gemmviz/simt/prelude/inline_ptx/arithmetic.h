@@ -98,12 +98,27 @@ template <class T> GV_DEVICE T field(T v, unsigned at, unsigned length)
     if (length > width - at) length = width - at;
     return (T)(v << (width - at - length)) >> (width - length);
 }
-GV_DEVICE unsigned inserted(unsigned into, unsigned v, unsigned at, unsigned length)
+template <class T> GV_DEVICE T inserted(T into, T v, unsigned at, unsigned length)
 {
     at &= 255;
     length &= 255;
-    unsigned mask = at > 31 ? 0 : (length > 31 ? ~0u : (1u << length) - 1) << at;
-    return (into & ~mask) | (at > 31 ? 0 : v << at & mask);
+    const unsigned width = 8 * sizeof(T);
+    T mask = at >= width ? T(0) : (length >= width ? ~T(0) : (T(1) << length) - 1) << at;
+    return (into & ~mask) | (at >= width ? T(0) : v << at & mask);
+}
+template <class T> GV_DEVICE unsigned highest(T v, bool shifts)
+{
+    const int width = 8 * sizeof(T);
+    word bits = (word)(v < T(0) ? ~v : v);
+    if (width == 32) bits &= 0xffffffff;
+    if (!bits) return ~0u;
+    int place = 63 - __builtin_clzll(bits);
+    return (unsigned)(shifts ? width - 1 - place : place);
+}
+template <class A, class B> GV_DEVICE unsigned half_products(unsigned a, unsigned b, unsigned c)
+{
+    for (int i = 0; i < 2; i++) c += (unsigned)((int)(A)(a >> 16 * i) * (int)(B)(b >> 8 * i));
+    return c;
 }
 template <class A, class B> GV_DEVICE unsigned byte_products(unsigned a, unsigned b, unsigned c)
 {

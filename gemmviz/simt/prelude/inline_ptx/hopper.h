@@ -56,6 +56,11 @@ GV_DEVICE void arrive(word barrier, unsigned times)
         if (rank == gv_cluster_rank()) gv_mbarrier_arrive(in_block(barrier), 0, 0);
         else gv_mbarrier_arrive_at(in_block(barrier), rank);
 }
+GV_DEVICE void expect(word barrier, unsigned bytes)
+{
+    if (rank_of(barrier) != gv_cluster_rank()) gv_unknown_ptx("mbarrier.expect_tx (in another block)");
+    gv_mbarrier_expect(in_block(barrier), bytes);
+}
 GV_DEVICE void arrive_expect(word barrier, unsigned bytes)
 {
     if (rank_of(barrier) != gv_cluster_rank()) gv_unknown_ptx("mbarrier.arrive.expect_tx (in another block)");
