@@ -341,11 +341,8 @@ class Course:
         self._queue = []
         for number in idle:
             self._settle(number, tr("cancelled"))
-        client, course, unused = (
-            self._client,
-            self.id,
-            [self._futures[number] for number in idle & self._futures.keys()],
-        )
+        client, course = self._client, self.id
+        unused = [self._futures[number] for number in idle & self._futures.keys()]
 
         def tell() -> None:
             with suppress(Exception):  # a worker that cannot be reached ends its piece at its deadline
