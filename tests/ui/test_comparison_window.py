@@ -19,7 +19,7 @@ from gemmviz.catalogue.matrices import C
 from gemmviz.catalogue.problem import Problem
 from gemmviz.engine.messages import Failed
 from gemmviz.trace.lenses.warp_requests import warp_requests
-from gemmviz.ui.comparison.chooser import Chooser
+from gemmviz.ui.panels.kernel_chooser import Chooser
 
 D = Qt.Key.Key_D
 

@@ -91,7 +91,7 @@ def test_the_third_door_asks_for_a_file(window, doors, qtbot, monkeypatch):
 @pytest.mark.parametrize("names", [["mine.cu"], ["mine.cu", "other.cu"]])
 def test_dropped_files_are_opened(window, doors, qtbot, monkeypatch, tmp_path, names):
     opened, mine = [], [tmp_path / name for name in names]
-    monkeypatch.setattr(window, "open_file", opened.append)
+    monkeypatch.setattr(window.files, "open", opened.append)
     data = QMimeData()
     data.setUrls([*(QUrl.fromLocalFile(str(path)) for path in mine), QUrl("https://example.org/far.cu")])
     drop = (Qt.DropAction.CopyAction, data, Qt.MouseButton.LeftButton, Qt.KeyboardModifier.NoModifier)

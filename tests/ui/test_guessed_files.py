@@ -85,6 +85,17 @@ def test_front_matter_that_was_changed_by_hand_is_saved_and_can_be_taken_out_aga
     assert window.source_heading.whole == "bare.cu, edited" and "as it was" in window.message_bar.text.text()
 
 
+def test_of_several_files_those_that_cannot_be_opened_are_named_with_the_last_guess(window, tmp_path):
+    path, gone = bare(window, tmp_path), tmp_path / "gone.cu"
+    window.files.open_all([path, gone, tmp_path])
+    wait_guessed(window)
+    text = window.session.messages.current.text
+    assert "2 files were not opened" in text and f"no file {gone}" in text and "is a folder" in text
+    assert "bare.cu has no front matter" in text and window.session.choice.base.name == "bare"
+    window.files.open_all([gone, tmp_path])
+    assert "2 files were not opened" in window.session.messages.current.text
+
+
 def press(window, title):
     """Give an answer of the message."""
     next(answer for answer in window.session.messages.current.answers if answer.title == title).act()

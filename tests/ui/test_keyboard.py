@@ -18,6 +18,7 @@ from PySide6.QtWidgets import QApplication, QDialog, QFileDialog, QMenu, QTabWid
 from gemmviz.catalogue.ladder import find
 from gemmviz.session import Answer, Message
 from gemmviz.ui.inspect.lane_table import LaneTable
+from gemmviz.ui.panels.kernel_chooser import Chooser
 from gemmviz.ui.window.keys import KeyGuard
 from gemmviz.ui.window.window_actions import window_actions
 
@@ -151,6 +152,31 @@ def test_the_key_of_the_kernels_shows_the_folded_list(window, qtbot):
     assert not window.ladder.isVisible()
     qtbot.keyClick(window, Qt.Key.Key_1, CTRL)
     assert window.ladder.hasFocus() and window.ladder.isVisible()
+
+
+def test_a_kernel_is_found_by_its_name(window, qtbot):
+    window.stage.setFocus()
+    QTest.keySequence(window, QKeySequence("Ctrl+K"))
+    box = window.findChild(Chooser)
+    assert box.isVisible() and box.list.count() == len(window.session.choice.kernels)
+    qtbot.keyClicks(box.box, "banks")
+    assert not box.list.isRowHidden([item.name for item in window.session.choice.kernels].index("RR"))
+    box.box.clear()
+    qtbot.keyClicks(box.box, "shared-memory layout rr")
+    qtbot.keyClick(box.box, Qt.Key.Key_Return)
+    assert window.session.choice.base.name == "RR" and not box.isVisible()
+
+
+def test_arrows_move_along_the_menus_and_not_through_the_steps(window, qtbot):
+    bar, step = window.menuBar(), window.session.cursor.step
+    window.activateWindow()
+    QTest.keySequence(window, QKeySequence("F10"))
+    first, second = bar.actions()[:2]
+    assert QApplication.focusWidget() is bar and bar.activeAction() is first
+    qtbot.keyClick(bar, Qt.Key.Key_Right)
+    assert bar.activeAction() is second and window.session.cursor.step == step
+    qtbot.keyClick(bar, Qt.Key.Key_Escape)
+    assert QApplication.focusWidget() is not bar
 
 
 def test_cells_are_chosen_by_keys(window, qtbot):

@@ -7,10 +7,10 @@ from gemmviz.session import Session
 from gemmviz.session.models.lens_choice import LensChoice
 from gemmviz.session.models.sight import StageSight
 from gemmviz.session.rules.staged import Staged
-from gemmviz.ui.comparison.chooser import Chooser
 from gemmviz.ui.comparison.figures_panel import FiguresPanel
 from gemmviz.ui.comparison.heads import Head, SecondMessage, column
 from gemmviz.ui.connections import listen
+from gemmviz.ui.panels.kernel_chooser import Chooser, choose_beside
 from gemmviz.ui.stage.stage import Stage
 
 
@@ -86,10 +86,7 @@ class Arena(QWidget):
         if not self.session.choice.kernel.recordable:
             self.session.side_by_side.start()  # which shows the reason
             return None
-        box = Chooser(self.session, self.window())
-        box.show()
-        box.box.setFocus()
-        return box
+        return choose_beside(self.session, self.window())
 
     def _make(self) -> None:
         """Build the second stage on first use."""

@@ -12,6 +12,7 @@ from PySide6.QtWidgets import (
     QLabel,
     QProgressBar,
     QPushButton,
+    QSizePolicy,
     QVBoxLayout,
     QWidget,
 )
@@ -29,6 +30,7 @@ from gemmviz.ui.connections import listen
 from gemmviz.ui.discard import discard
 from gemmviz.ui.known import known
 from gemmviz.ui.look.accessible import name_parts
+from gemmviz.ui.look.figure_text import shown_name
 from gemmviz.ui.look.short_label import ShortLabel
 from gemmviz.ui.look.style import letters_wide
 from gemmviz.ui.panels.place_button import PlaceButton
@@ -196,8 +198,10 @@ class MeasureControls(QWidget):
     def __init__(self, session: Session) -> None:
         super().__init__()
         self.session = session
-        self.heading = QLabel(tr("Measure on"))
+        self.heading = ShortLabel()
         self.heading.setObjectName("heading")
+        self.heading.setWordWrap(False)
+        self.heading.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
         self.size_row = SizeRow(session.choice.bench_problem, tr("the measured size"), session.choice.bench_square)
         self.params = ParamsRow(_PARAMS_PER_ROW)
         self.this = QPushButton(tr("Measure this"))
@@ -234,9 +238,11 @@ class MeasureControls(QWidget):
         column.setContentsMargins(0, 0, 8, 6)
         column.setSpacing(5)
         head = QHBoxLayout()
-        head.addWidget(self.heading)
+        head.setContentsMargins(8, 0, 0, 0)
+        head.addWidget(QLabel(tr("Measure on")))
         head.addWidget(self.place, 1)
         head.addWidget(self.quick)
+        column.addWidget(self.heading)
         column.addLayout(head)
         self.why.setContentsMargins(8, 0, 0, 0)
         column.addWidget(self.why)
@@ -291,6 +297,8 @@ class MeasureControls(QWidget):
 
     def _on_chosen(self) -> None:
         session = self.session
+        title = tr("Measure {kernel}", kernel=shown_name(session.choice.kernel, session))
+        self.heading.say(title, title)
         self.size_row.show_problem(session.choice.bench_problem)
         self.params.show_params(session.choice.kernel, session.choice.bench_params)
         self.params.setVisible(bool(session.choice.kernel.params))

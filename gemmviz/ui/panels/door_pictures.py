@@ -64,8 +64,8 @@ class SectorsPicture(QWidget):
             lanes = np.arange(WARP, dtype=np.int64)
             for number, (name, start) in enumerate(
                 (
-                    ("A[lane][k]", lanes * _ROW * _FLOAT),
-                    ("B[k][lane]", lanes * _FLOAT),
+                    (tr("naive: {access}", access="A[lane][k]"), lanes * _ROW * _FLOAT),
+                    (tr("better: {access}", access="B[k][lane]"), lanes * _FLOAT),
                 )
             ):
                 place = QRectF(inside.left(), inside.top() + number * (half + margin), inside.width(), half)

@@ -56,7 +56,7 @@ _DOORS = (
     ),
     (
         mark("Why is the naive kernel slow?"),
-        mark("See the pieces of memory that one warp asks for, and the part of them that it uses."),
+        mark("One warp asks for 32 values and gets 32 sectors of memory, where 4 would do. See why."),
         mark("Start the lesson"),
     ),
     (

@@ -213,6 +213,8 @@ class RowPainter(QStyledItemDelegate):
         below.setWidth(below.width() - painter.fontMetrics().horizontalAdvance(status) - 6)
         painter.setPen(QColor(theme.muted))
         alias = shown_name(kernel, self._session)
+        if painter.fontMetrics().horizontalAdvance(alias) > below.width():
+            painter.setFont(_smaller(option.font, _SMALL))
         alias = painter.fontMetrics().elidedText(alias, Qt.TextElideMode.ElideMiddle, int(below.width()))
         painter.drawText(below, Qt.AlignmentFlag.AlignVCenter, alias)
 

@@ -40,6 +40,7 @@ class BareFiles:
         self._slow = loop.later(_SLOW_MS, self._say_reading)
         self._slow_name = ""
         self._reading: Message | None = None
+        self._too = ""
         listen(window, session.guesses.asked, self.check)
 
     @property
@@ -69,6 +70,13 @@ class BareFiles:
                 self._say_guessed(kernel, self._session.guesses.asked.emit)
 
         self._open(path, take, partial(self._correct, path), otherwise)
+
+    def say_too(self, text: str) -> None:
+        """Tell something, now or with the messages about the files whose guesses have not arrived."""
+        if self.pending:
+            self._too = text
+        else:
+            self._session.messages.tell(Message(text, "warning", lasting=True))
 
     def open_version(self, path: Path, take: Callable[[Kernel], None], otherwise: Callable[[], None]) -> None:
         """Hand a file's kernel to `take`; the chosen kernel stays. See `open`."""
@@ -211,6 +219,10 @@ class BareFiles:
             "the file stays as it is.",
             file=kernel.path.name,
         )
+        if self._too:
+            message = f"{self._too}\n{message}"
+        if not self.pending:
+            self._too = ""
         check = Answer(tr("Check the guess…"), ask)
         self._session.messages.tell(Message(message, "info", answers=(check,), lasting=True))
 

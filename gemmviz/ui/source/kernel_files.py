@@ -1,6 +1,6 @@
 """Kernel files: opened, and read again when they change; no edit is lost without a question."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import TypeVar
@@ -14,7 +14,7 @@ from gemmviz.catalogue.errors import FrontMatterError, GemmvizError
 from gemmviz.catalogue.kernel import Kernel
 from gemmviz.catalogue.source_files import CUDA
 from gemmviz.catalogue.user_file import UnreadableFile, read_source, real, why_no_file
-from gemmviz.language import mark, tr
+from gemmviz.language import mark, tr, trn
 from gemmviz.session import Answer, Message, Session
 from gemmviz.session.files import state_file
 from gemmviz.session.models.two_versions import Side
@@ -48,6 +48,7 @@ class KernelFiles(QObject):
         self._window = window
         self.session = session
         self._fault: Message | None = None
+        self._faults: list[str] | None = None  # why files were not opened, while several are
         self.bare = BareFiles(window, session)
         self.saving = KernelSaving(window, session, self.bare)
         self.watch = FileWatch(self)
@@ -78,10 +79,24 @@ class KernelFiles(QObject):
         copied = QGuiApplication.clipboard().mimeData() or QMimeData()
         files = [Path(url.toLocalFile()) for url in copied.urls() if url.isLocalFile()]
         try:
-            for path in files or [pasted.keep(copied.text())]:
-                self.open(path)
+            self.open_all(files or [pasted.keep(copied.text())])
         except GemmvizError as error:
             self.session.messages.tell(Message(str(error), "info"))
+
+    def open_all(self, paths: Sequence[Path]) -> None:
+        """Open files, see `open`; of several, one message names all that could not be opened."""
+        self._faults = [] if len(paths) > 1 else None
+        for path in paths:
+            self.open(path)
+        faults, self._faults = self._faults, None
+        if faults:
+            text = trn(
+                "Not opened: {reasons}",
+                "{count} files were not opened. {reasons}",
+                len(faults),
+                reasons="; ".join(faults),
+            )
+            self.bare.say_too(text)
 
     def open(self, path: Path) -> None:
         """Put a kernel file on the ladder and choose it; for a file that is no kernel, a message gives the reason.
@@ -112,13 +127,19 @@ class KernelFiles(QObject):
         except FrontMatterError as error:
             self._tell_fault(path, error)
         except UnreadableFile as error:  # it names the file
-            self.session.messages.tell(Message(str(error), lasting=True))
+            self._refuse(str(error))
         except GemmvizError as error:
-            self.session.messages.tell(Message(_cannot_open(path.name, error), lasting=True))
+            self._refuse(_cannot_open(path.name, error))
         except FileNotFoundError:
-            self.session.messages.tell(Message(why_no_file(path), lasting=True))
+            self._refuse(why_no_file(path))
         except OSError as error:
-            self.session.messages.tell(Message(_cannot_open(path, error.strerror or error), lasting=True))
+            self._refuse(_cannot_open(path, error.strerror or error))
+
+    def _refuse(self, reason: str) -> None:
+        if self._faults is not None:
+            self._faults.append(reason)
+        else:
+            self.session.messages.tell(Message(reason, lasting=True))
 
     def ask_versions(self) -> None:
         """Let the user choose a version and then another one, to be compared."""
@@ -160,6 +181,9 @@ class KernelFiles(QObject):
         if error.line:
             with suppress(OSError, UnreadableFile):
                 source = (path.name, _text(path))
+        if self._faults is not None:
+            self._faults.append(message)
+            return
         self._say(Message(message, line=error.line, lasting=True, source=source))
 
     def _say(self, message: Message) -> None:

@@ -7,12 +7,14 @@ from PySide6.QtWidgets import QMainWindow, QMenu
 
 from gemmviz.language import tr
 from gemmviz.ui.window.actions import Action
+from gemmviz.ui.window.menu_keys import MenuKeys
 from gemmviz.ui.window.window_actions import SUBMENU
 
 
 def fill_menus(window: QMainWindow, table: Iterable[Action]) -> None:
     """Put the actions into the menus of a window's menu bar; a menu is made where an action first names it."""
     menus: dict[str, QMenu] = {}
+    MenuKeys(window.menuBar())
     for record in sorted(table, key=lambda one: one.id == "quit"):  # people look for it at the end of its menu
         action = QAction(record.title, window)
         action.setObjectName(record.id)

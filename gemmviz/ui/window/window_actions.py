@@ -5,6 +5,7 @@ from functools import partial
 from typing import Protocol
 
 from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QMenuBar
 
 from gemmviz.control.controller import Controller
 from gemmviz.language import mark, tr
@@ -15,6 +16,7 @@ from gemmviz.ui.export import export_actions
 from gemmviz.ui.inspect import inspector
 from gemmviz.ui.inspect.inspector import Inspector
 from gemmviz.ui.panels.controls import MeasureControls
+from gemmviz.ui.panels.kernel_chooser import find_kernel
 from gemmviz.ui.panels.ladder import Ladder
 from gemmviz.ui.panels.message_bar import MessageBar
 from gemmviz.ui.panels.rail import Rail
@@ -26,6 +28,7 @@ from gemmviz.ui.source.source_side import SourceSide
 from gemmviz.ui.stage.stage import Stage
 from gemmviz.ui.tour import tour_actions
 from gemmviz.ui.tour.my_stops import StopsList
+from gemmviz.ui.window import menu_keys
 from gemmviz.ui.window.actions import Action, cell_actions, language_actions, session_actions
 from gemmviz.ui.window.pages import Pages
 from gemmviz.ui.window.saver import Saver
@@ -103,6 +106,9 @@ class Acting(Protocol):
     def open_size(self) -> None:
         """Open the size and parameters of the recording."""
 
+    def menuBar(self) -> QMenuBar:
+        """Return the menu bar."""
+
     def show_help(self) -> object:
         """Show the list of keys."""
 
@@ -125,6 +131,7 @@ def window_actions(window: Acting) -> list[Action]:
         *language_actions(window.session, "speak", _LANGUAGE_MENU),
         *_message_actions(window),
         Action("doors", "Help", tr("Where to begin…"), ("Ctrl+F1",), window.open_doors),
+        Action("menus", _GO_TO, tr("To the menus"), ("F10",), partial(menu_keys.enter, window.menuBar())),
         Action("help", "Help", tr("Keys and mouse"), ("F1",), window.show_help),
     ]
 
@@ -204,10 +211,14 @@ def _view_actions(window: Acting) -> list[Action]:
         else:
             window.source.undo()
 
+    def find() -> None:
+        find_kernel(session, window.rail.window())
+
     edit, source = on("source", window.source.toggle_edit), on("source", lambda: window.source.setFocus(by_key))
     return [
         *pages,
         Action("rail", "View", tr("Fold the kernels away / show them"), ("K",), window.rail.toggle),
+        Action("find_kernel", _GO_TO, tr("Find a kernel…"), ("Ctrl+K",), find),
         Action("size", "View", tr("Size and parameters of the recording…"), ("S",), window.open_size),
         Action("edit", "Source", tr("Edit the source / lock it"), ("Ctrl+Shift+E",), edit),
         Action("undo", "Source", tr("Undo the last change of the source"), ("Ctrl+Z",), undo),

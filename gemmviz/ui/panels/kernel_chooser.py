@@ -1,9 +1,12 @@
-"""The list from which the rung beside is chosen: type to search, arrows and Enter to choose."""
+"""A list from which a kernel is chosen: type to search, arrows and Enter to choose."""
+
+from collections.abc import Callable, Iterable
 
 from PySide6.QtCore import QEvent, QObject, Qt
 from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QDialog, QLabel, QLineEdit, QListWidget, QListWidgetItem, QVBoxLayout, QWidget
 
+from gemmviz.catalogue.chapters import chapter_of
 from gemmviz.language import tr
 from gemmviz.session import Session
 from gemmviz.session.rules.comparison_match import Offer, offers
@@ -14,38 +17,52 @@ _ROWS, _COLUMNS = 18, 90
 
 
 class Chooser(QDialog):
-    """Every rung that has a source, and its broken variants, the likeliest first.
+    """A list of kernels with a field to search in it.
 
     Parameters
     ----------
     session
-        The session with the comparison.
+        The session with the kernels.
     parent
         The window that it belongs to.
+    title, keys
+        The title, and what the keys do, for people.
+    listed
+        The kernels, the likeliest first.
+    take
+        Is called with the chosen one.
     """
 
-    def __init__(self, session: Session, parent: QWidget) -> None:
+    def __init__(
+        self,
+        session: Session,
+        parent: QWidget,
+        title: str,
+        keys: str,
+        listed: Iterable[Offer],
+        take: Callable[[Offer], object],
+    ) -> None:
         super().__init__(parent)
-        self.session = session
-        self.setWindowTitle(tr("Which kernel beside {rung}?", rung=shown_name(session.choice.kernel, session)))
+        self._act = take
+        self.setWindowTitle(title)
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self.box = QLineEdit()
         self.box.setAccessibleName(tr("Search"))
-        self.box.setPlaceholderText(tr("Type to search: a name, a title, or a removed part"))
+        self.box.setPlaceholderText(tr("Type to search: a name, a title, an idea, or a removed part"))
         self.list = QListWidget()
         self.list.setAccessibleName(tr("Kernels"))
         self.list.setTextElideMode(Qt.TextElideMode.ElideRight)
-        for offer in offers(session.choice, session.side_by_side.default()):
+        for offer in listed:
             item = QListWidgetItem(_text(offer, session))
             item.setData(Qt.ItemDataRole.UserRole, offer)
             item.setToolTip(tr(offer.base.idea))
             self.list.addItem(item)
         self.none = QLabel(tr("No kernel has all of these words."))
         self.none.hide()
-        keys = QLabel(tr("↑ ↓ choose, Enter shows it beside, Esc closes"))
-        keys.setObjectName("muted")
+        said = QLabel(keys)
+        said.setObjectName("muted")
         column = QVBoxLayout(self)
-        for widget in (self.box, self.list, self.none, keys):
+        for widget in (self.box, self.list, self.none, said):
             column.addWidget(widget)
         metrics = self.fontMetrics()
         self.list.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
@@ -62,8 +79,10 @@ class Chooser(QDialog):
         for row in range(self.list.count()):
             item = self.list.item(row)
             offer = item.data(Qt.ItemDataRole.UserRole)
-            held = f"{item.text()} {offer.name} {offer.base.title} {tr(offer.base.title)}".casefold()
-            item.setHidden(not all(word in held for word in words))
+            held = f"{item.text()} {offer.name} {offer.base.title} {tr(offer.base.title)}"
+            if offer.change is None:
+                held += f" {chapter_of(offer.base).title} {tr(offer.base.idea)}"
+            item.setHidden(not all(word in held.casefold() for word in words))
         self._choose_first()
 
     def _choose_first(self) -> None:
@@ -77,8 +96,8 @@ class Chooser(QDialog):
     def _take(self) -> None:
         item = self.list.currentItem()
         if item is not None and not item.isHidden():
-            self.session.side_by_side.start(item.data(Qt.ItemDataRole.UserRole).kernel())
             self.accept()
+            self._act(item.data(Qt.ItemDataRole.UserRole))
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         """Move in the list while the words are typed."""
@@ -98,3 +117,35 @@ def _text(offer: Offer, session: Session) -> str:
     if offer.change is None:
         return f"{name}   {tr(offer.base.title)}"
     return f"{name}   {tr(offer.change.title)}"
+
+
+def choose_beside(session: Session, window: QWidget) -> Chooser:
+    """Show the list of what can stand beside the chosen kernel: kernels with a source, and their variants."""
+    box = Chooser(
+        session,
+        window,
+        tr("Which kernel beside {rung}?", rung=shown_name(session.choice.kernel, session)),
+        tr("↑ ↓ choose, Enter shows it beside, Esc closes"),
+        offers(session.choice, session.side_by_side.default()),
+        lambda offer: session.side_by_side.start(offer.kernel()),
+    )
+    return _shown(box)
+
+
+def find_kernel(session: Session, window: QWidget) -> Chooser:
+    """Show the list of all kernels: the one that is chosen there becomes the chosen kernel."""
+    box = Chooser(
+        session,
+        window,
+        tr("Which kernel?"),
+        tr("↑ ↓ choose, Enter shows it, Esc closes"),
+        map(Offer, session.choice.kernels),
+        lambda offer: session.choice.choose_kernel(offer.base),
+    )
+    return _shown(box)
+
+
+def _shown(box: Chooser) -> Chooser:
+    box.show()
+    box.box.setFocus()
+    return box
