@@ -63,7 +63,10 @@ def trier(engine: Engine, cancel: threading.Event, *, random: bool = False) -> C
                 crashed = reply.kind in ("crash", "timeout")
                 misses, refused = reply.defect in _MISSES, reply.kind == "refused"
                 asserted = reply.defect == "false assertion"
-                return Verdict.of(message, crashed=crashed, misses=misses, refused=refused, asserted=asserted)
+                faulty = reply.kind == "crash" and not asserted
+                return Verdict.of(
+                    message, crashed=crashed, misses=misses, refused=refused, asserted=asserted, faulty=faulty
+                )
         return Verdict(tr("the engine ended without an answer"))
 
     return try_one

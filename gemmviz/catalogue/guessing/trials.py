@@ -28,6 +28,7 @@ _MOST_REFUSED = 3
 # After so many seconds of processor time, or by the clock, no further launch is tried, whatever was found.
 _MOST_PROCESSOR_S, _MOST_S = 60.0, 300.0
 OWN_LAUNCH_IS_WRONG = mark("with the launch in the file itself, elements of C are wrong")
+OWN_LAUNCH_CRASHES = mark("with the launch in the file itself, the kernel crashes")
 OWN_LAUNCH_MISSES = mark("with the launch in the file itself, the kernel misses its arrays")
 
 
@@ -72,6 +73,7 @@ class Trials:
     _first_refused: bool = False
     _ran: Guess | None = None
     _missing: Guess | None = None
+    _crashing: Guess | None = None
     _never: Guess | None = None
     _never_at: int = 0
     _larger: Guess | None = None
@@ -153,6 +155,8 @@ class Trials:
                 self._never, self._never_at = self._never or candidate, self._never_at or self.tried
         if wrong.misses and cube and is_whole(candidate):
             self._missing = self._missing or candidate
+        if wrong.faulty and cube and is_whole(candidate):
+            self._crashing = self._crashing or candidate
 
     def ending(self) -> Guess:
         """Return the guess with its fault; or the file's own launch, if the kernel is wrong with it."""
@@ -169,6 +173,8 @@ class Trials:
             return replace(self._never, requires=tuple(kept), settled=reason, wrong_itself=True)
         if self._missing:
             return replace(self._missing, settled=f"{reason}; {tr(OWN_LAUNCH_MISSES)}", wrong_itself=True)
+        if self._crashing and self.crashed == self.tried:
+            return replace(self._crashing, settled=f"{reason}; {tr(OWN_LAUNCH_CRASHES)}", wrong_itself=True)
         if not self.tried:
             reason = "" if "?" in self.first else self.first
         return self._hindered(reason, self.guess.hindrance or needed(self.guess, refused=self._first_refused))

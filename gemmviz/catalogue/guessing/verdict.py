@@ -47,6 +47,8 @@ class Verdict(str):
         Whether the launch made an access that no GPU allows, outside of an array or misaligned, and nothing worse.
     refused
         Whether nothing ran: CUDA, or the recorder, does not take such a launch.
+    faulty
+        Whether a fault ended the launch: it crashed, and it was neither too slow nor an assertion of its own.
     asserted
         Whether an assertion of the kernel's own was false.
     """
@@ -59,6 +61,7 @@ class Verdict(str):
     misses: bool = False
     refused: bool = False
     asserted: bool = False
+    faulty: bool = False
 
     @classmethod
     def of(
@@ -73,10 +76,12 @@ class Verdict(str):
         misses: bool = False,
         refused: bool = False,
         asserted: bool = False,
+        faulty: bool = False,
     ) -> "Verdict":
         """Return a verdict with its attributes."""
         made = cls(text)
         made.readings, made.comparable, made.only_reads = readings, comparable, only_reads
         made.ended, made.crashed = ended or comparable, crashed
-        made.misses, made.refused, made.asserted = misses, refused, asserted
+        made.misses, made.refused = misses, refused
+        made.asserted, made.faulty = asserted, faulty
         return made

@@ -138,6 +138,8 @@ GV_DEVICE void __trap() { __builtin_trap(); }
 
 // All addresses are generic here: there are no separate windows for kinds of memory.
 GV_DEVICE size_t __cvta_generic_to_shared(const void *p) { return (size_t)p; }
+// The compiler's own name for it, which a file declares itself.
+extern "C" GV_METHOD unsigned __nvvm_get_smem_pointer(void *p) { return (unsigned)(size_t)p; }
 GV_DEVICE size_t __cvta_generic_to_global(const void *p) { return (size_t)p; }
 GV_DEVICE void *__cvta_shared_to_generic(size_t p) { return (void *)p; }
 

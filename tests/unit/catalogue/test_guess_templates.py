@@ -12,7 +12,7 @@ from gemmviz.catalogue.guessing.guess import guess
 from gemmviz.catalogue.guessing.guessed_kernel import guessed_kernel
 from gemmviz.catalogue.guessing.guessed_matter import Guess
 from gemmviz.catalogue.guessing.settle import settle
-from gemmviz.catalogue.guessing.trials import OWN_LAUNCH_IS_WRONG, OWN_LAUNCH_MISSES
+from gemmviz.catalogue.guessing.trials import OWN_LAUNCH_CRASHES, OWN_LAUNCH_IS_WRONG, OWN_LAUNCH_MISSES
 from gemmviz.catalogue.guessing.verdict import Reading, Verdict
 from gemmviz.catalogue.kernel import Kernel
 from gemmviz.catalogue.launch import launch
@@ -236,6 +236,8 @@ HOST = """void run(const float *A, const float *B, float *C, int M, int N, int K
         ),
         (Verdict("writes out of bounds"), False),
         (Verdict.of("writes out of bounds", misses=True), False),
+        (Verdict.of("Segmentation fault", crashed=True, faulty=True), False),
+        (Verdict.of("too slow", crashed=True), False),
     ],
     ids=lambda one: str(one),
 )
@@ -244,6 +246,17 @@ def test_a_kernel_is_wrong_only_if_no_reading_of_square_matrices_is_right(verdic
     assert not made.right
     assert made.settled.endswith(OWN_LAUNCH_IS_WRONG) == claimed
     assert made.settled.endswith(OWN_LAUNCH_MISSES) == getattr(verdict, "misses", False)
+    assert made.settled.endswith(OWN_LAUNCH_CRASHES) == getattr(verdict, "faulty", False)
+
+
+def test_a_kernel_that_ends_with_some_launch_is_not_said_to_crash() -> None:
+    def crashes_twice(kernel: Kernel, size: Problem) -> str:
+        tried.append(size)
+        return "C is wrong" if len(tried) == 3 else Verdict.of("Segmentation fault", crashed=True, faulty=True)
+
+    tried: list[Problem] = []
+    made = settle(guess(KERNEL + HOST, Path("gemm.cu")), crashes_twice)
+    assert OWN_LAUNCH_CRASHES not in made.settled
 
 
 def test_what_the_compiler_says_of_the_file_s_own_launch_comes_first() -> None:

@@ -65,6 +65,22 @@ __global__ void gemm(const float *A, const float *B, float *C, int M, int N, int
 }
 }
 """
+POINTER = """
+extern "C" __device__ unsigned __nvvm_get_smem_pointer(void *p);
+__global__ void gemm(const float *A, const float *B, float *C, int M, int N, int K)
+{
+    __shared__ float a[8][8];
+    int row = blockIdx.y * 8 + threadIdx.y, col = blockIdx.x * 8 + threadIdx.x;
+    float sum = 0;
+    for (int k = 0; k < K; k++) {
+        float *mine = &a[threadIdx.y][threadIdx.x], v;
+        *mine = row < M ? A[row * K + k] : 0;
+        asm volatile("ld.shared.f32 %0, [%1];" : "=f"(v) : "r"(__nvvm_get_smem_pointer(mine)));
+        if (col < N) sum += v * B[k * N + col];
+    }
+    if (row < M && col < N) C[row * N + col] = sum;
+}
+"""
 
 
 def job(text: str) -> Launch:
@@ -79,12 +95,12 @@ def test_an_index_may_be_a_variable_or_a_parameter() -> None:
     assert all("A[row" in line or "C[row" in line for line in lines)  # the indices are no accesses
 
 
-@pytest.mark.parametrize("text", [WORDS, MACROS])
+@pytest.mark.parametrize("text", [WORDS, MACROS, POINTER])
 def test_words_of_the_headers_of_cuda_and_short_macros_do_no_harm(text: str) -> None:
     assert record(job(text), deadline_s=10).wrong == 0
 
 
 @pytest.mark.skipif(nvrtc_alone.library() is None, reason="there is no NVRTC")
-@pytest.mark.parametrize("text", [OWN_INDICES, WORDS, MACROS])
+@pytest.mark.parametrize("text", [OWN_INDICES, WORDS, MACROS, POINTER])
 def test_nvrtc_takes_them(text: str) -> None:
     assert nvrtc_alone.errors(job(text), "sm_80") == ""
