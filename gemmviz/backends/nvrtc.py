@@ -30,7 +30,7 @@ _ERROR = re.compile(r"^(?P<file>[^\n]*?)\((?P<line>\d+)\): (?:catastrophic )?err
 _WORDS = "#include <words.h>"
 # The type is in the driver's header, which is a header of the host.
 _TENSOR_MAP = "#include <words_tensor_map.h>"
-_NAMES_A_MAP = re.compile(r"\bCUtensorMap\b")
+_NAMES_A_MAP = re.compile(r"\bCUtensorMap(?:DataType|Swizzle)?\b|\bCU_TENSOR_MAP_")
 
 OF_CUPY = "-ftz=true"
 """The flag that CuPy adds itself: denormals count as zero."""

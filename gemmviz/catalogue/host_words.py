@@ -30,6 +30,9 @@ _STREAMS = (
 # Texture references, which the host binds; CUDA 12 has removed them.
 _TEXTURES = r"\btexture\s*<"
 _OF_HOST = "|".join(["<<<", _TEXTURES, _RUNTIME, _LIBRARIES, _FRAMEWORKS, _C_LIBRARY, _STREAMS])
+# The driver's words for tensor maps: structures for kernels may have them as members, such as the type of elements.
+_STRUCTURE = r"\s*(?:template\s*<[^{};]*>\s*)?(?:struct|class|union)\b"
+_OF_MAPS = r"\bCUtensorMap(?:DataType|Swizzle)?\b|\bCU_TENSOR_MAP_(?:DATA_TYPE|SWIZZLE)_\w+"
 # A function that uses one of these without a mark of the device runs on the host.
 _OF_HOST_FUNCTION = rf"{_OF_HOST}|\bcuda[A-Z]\w*|\bstd\s*::|\b(?:malloc|free)\s*\("
 
@@ -75,6 +78,8 @@ def is_host(text: str, *, function: bool) -> bool:
     function
         Whether it is a function. If it is, every name of the C++ library counts as code of the host.
     """
+    if not function and _compiled(_STRUCTURE).match(text):
+        text = _compiled(_OF_MAPS).sub(" ", text)
     return _compiled(_OF_HOST_FUNCTION if function else _OF_HOST).search(text) is not None
 
 
