@@ -21,6 +21,8 @@ _HIDES_VALUES = re.compile(
 )
 # The host may have put the elements of a matrix in another order, or left some out.
 _PACKED = re.compile(r"(?i)pack|swizzled|reorder|interleav|permut|shuffled|sparse|compress|blocked_layout|prepro")
+# Products of numbers of 1 or 4 bits: a byte of the matrices holds several of them.
+_BELOW_BYTES = re.compile(r"mma\S*\.(?:[su]4|b1|e2m1)\b|\bprecision\s*::\s*(?:[su]4|b1)\b")
 
 
 def is_known(made: Guess) -> bool:
@@ -38,7 +40,7 @@ def is_known(made: Guess) -> bool:
     by_constants = {name for value in made.constants.values() for name in re.findall(r"\b[MNK]\b", value)}
     if ELEMENTS in made.why or (made.constants and not {"M", "N"} <= by_constants | {*made.roles}):
         return False
-    if _PACKED.search(" ".join((made.entry, *(name for name, _ in made.parameters)))):
+    if _BELOW_BYTES.search(made.text) or _PACKED.search(" ".join((made.entry, *(name for name, _ in made.parameters)))):
         return False
     sized = {name for side in made.grid for name in re.findall(r"\b[MNK]\b", side)}
     if SQUARE[0] in made.requires and {*made.roles} & {"M", "N", "K"} == {"N"}:

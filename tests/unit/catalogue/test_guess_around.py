@@ -297,3 +297,27 @@ def test_files_around_a_kernel_are_listed_and_read_once(tmp_path, monkeypatch) -
     assert found.scripts == ("nvcc -DTILE=4 gemm.cu",)
     assert listed.count(tmp_path) == 2  # once for its folders, once for its files
     assert read.count(tmp_path / "other.cu") == 1
+
+
+def test_a_host_file_has_the_sizes_of_its_launch_in_a_header_of_its_own(tmp_path: Path) -> None:
+    kernel = """__global__ void gemm(const float *A, const float *B, float *C, int M, int N, int K)
+{
+    int row = blockIdx.y * blockDim.y + threadIdx.y, col = blockIdx.x * blockDim.x + threadIdx.x;
+    float sum = 0;
+    for (int k = 0; k < K; k++) sum += A[row * K + k] * B[k * N + col];
+    C[row * N + col] = sum;
+}
+"""
+    host = """#include "host/sizes.cuh"
+void run(const float *a, const float *b, float *c)
+{
+    gemm<<<dim3(N / tile_n, M / tile_m), dim3(tile_n, tile_m)>>>(a, b, c, M, N, K);
+}
+"""
+    (tmp_path / "host").mkdir()
+    (tmp_path / "host" / "sizes.cuh").write_text("const int tile_m = 4;\nconst int tile_n = 24;\n")
+    (tmp_path / "main.cu").write_text(host)
+    path = tmp_path / "gemm.cu"
+    path.write_text(kernel)
+    made = guess(kernel, path, around=surroundings(path, kernel))
+    assert made.block == ("24", "4") and made.grid == ("floor(N / 24)", "floor(M / 4)")

@@ -65,6 +65,20 @@ def test_a_kernel_with_an_argument_that_is_only_guessed_is_not(signature: str, a
     assert not made.right and OWN_LAUNCH_IS_WRONG not in made.settled
 
 
+@pytest.mark.parametrize(
+    "product",
+    [
+        'asm("mma.sync.aligned.m16n8k32.row.col.s32.s4.s4.s32 {%0}, {%0}, {%0}, {%0};" : "+r"(M));',
+        "nvcuda::wmma::fragment<nvcuda::wmma::matrix_a, 8, 8, 32, nvcuda::wmma::experimental::precision::s4, int> a;",
+    ],
+)
+def test_a_file_with_products_of_numbers_below_a_byte_is_not(product: str) -> None:
+    other = f"\n__global__ void narrow(int M)\n{{\n    {product}\n}}\n"
+    text = program(SIGNATURE, "C[row * N + col] = sum + 1;", "A, B, C, M, N, K")
+    made = settled(text + other)
+    assert not made.right and OWN_LAUNCH_IS_WRONG not in made.settled
+
+
 def test_a_kernel_with_a_grid_of_a_constant_size_is_not() -> None:
     body = "    int row = blockIdx.y * 8 + threadIdx.y, col = blockIdx.x * 8 + threadIdx.x;\n    float sum = 0;\n"
     body += "    for (int k = 0; k < 3; k++) sum += A[row * 3 + k] * B[k * 5 + col];\n"
