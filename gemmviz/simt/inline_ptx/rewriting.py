@@ -6,6 +6,7 @@ from functools import cache
 from pathlib import Path
 
 from gemmviz.catalogue.plain_code import plain_code
+from gemmviz.simt.inline_ptx.common_names import NONE, common_names
 from gemmviz.simt.inline_ptx.statements import MARKER, Places, statements
 from gemmviz.simt.inline_ptx.translation import translated
 
@@ -47,11 +48,13 @@ def rewritten(text: str, kernel: str, folder: Path | None, ours: Collection[Path
     places = Places(text)
     parts, at = [], 0
     changes = [(place, line, 0) for place, line in _inlined(text, lambda f, system: f != kernel and own(f, system))]
-    for number, statement in enumerate(statements(text, own)):
+    found = list(statements(text, own))
+    common = common_names(text, found)
+    for number, statement in enumerate(found):
         # A macro gives its whole expansion the place of its name. After it the line continues at its old column.
         macro = f"GV_ASM_{number}"
         after, line, _ = places.at(statement.end)
-        instead = f"\n#define {macro} {translated(statement, number)}\n"
+        instead = f"\n#define {macro} {translated(statement, number, common.get(number, NONE))}\n"
         instead += f'# {statement.line} "{statement.file}"\n{_blank_before(text, statement.start)}{macro}\n'
         instead += f'# {line} "{after}"\n{_blank_before(text, statement.end)}'
         changes.append((statement.start, instead, statement.end))

@@ -3,6 +3,7 @@
 import re
 
 from gemmviz.simt.inline_ptx import instructions
+from gemmviz.simt.inline_ptx.common_names import NONE, CommonNames, label_name, register_name
 from gemmviz.simt.inline_ptx.grammar import Instruction, Label, Name, NotPtx, Program, Value, parse
 from gemmviz.simt.inline_ptx.statements import Operand, Statement
 from gemmviz.simt.inline_ptx.values import Values
@@ -20,7 +21,7 @@ _INPUTS = {
 _LONGEST_NAME = PTX_NAME - 1  # without the zero at its end
 
 
-def translated(statement: Statement, number: int) -> str:
+def translated(statement: Statement, number: int, common: CommonNames = NONE) -> str:
     """Return the C++ of a statement, on one line and without a semicolon at the end.
 
     Parameters
@@ -29,6 +30,8 @@ def translated(statement: Statement, number: int) -> str:
         Any asm statement.
     number
         The number of the statement in its source; the names of its variables and labels contain it.
+    common
+        The registers and labels that it has in common with other statements.
     """
     try:
         program = parse(statement.template.replace("%=", str(number)))
@@ -37,16 +40,17 @@ def translated(statement: Statement, number: int) -> str:
         return f"do {{ {_stop(str(unknown))} }} while (0)"
     except RecursionError:  # thousands of nested braces
         return f"do {{ {_stop(statement.template)} }} while (0)"
-    registers = {register: f"gv{number}r{i}" for i, register in enumerate(program.registers)}
-    values = Values(operands, registers)
-    lines = [*declared, *(f"{r.kind} {name};" for r, name in registers.items())]
+    registers = {register: register_name(number, i) for i, register in enumerate(program.registers)}
+    values = Values(operands, common.registers | registers)
+    lines = [*declared, *(f"{r.kind} {name};" for r, name in registers.items() if r not in common.declared)]
     labels = _labels(program, number)
     for item in program.items:
         if isinstance(item, Label):
             lines.append(f"{labels[item]}:;")
         else:
-            lines.append(_instruction(item, values, labels))
-    return f"do {{ {' '.join(line for line in lines if line)} }} while (0)".replace("\n", " ")
+            lines.append(_instruction(item, values, labels, common.labels))
+    before = "".join(f"{register.kind} {name}; " for register, name in common.declared.items())
+    return f"{before}do {{ {' '.join(line for line in lines if line)} }} while (0)".replace("\n", " ")
 
 
 def _operands(statement: Statement, number: int) -> tuple[dict[str, str], list[str]]:
@@ -77,23 +81,26 @@ def _input(operand: Operand, variable: str, variables: dict[str, str]) -> str:
 
 def _labels(program: Program, number: int) -> dict[Label, str]:
     found = [item for item in program.items if isinstance(item, Label)]
-    return {label: f"gv{number}l{i}" for i, label in enumerate(found)}
+    return {label: label_name(number, i) for i, label in enumerate(found)}
 
 
-def _instruction(item: Instruction, values: Values, labels: dict[Label, str]) -> str:
+def _instruction(item: Instruction, values: Values, labels: dict[Label, str], others: dict[str, str]) -> str:
     values.enter(item.block)
     try:
         condition = values.value(item.predicate, "bool") if item.predicate else ""
-        body = _jump(item, labels) if item.opcode in ("bra", "bra.uni") else instructions.translate(item, values)
+        jumps = item.opcode in ("bra", "bra.uni")
+        body = _jump(item, labels, others) if jumps else instructions.translate(item, values)
     except NotPtx:
         condition, body = "", _stop(item.opcode)
     return f"if ({condition}) {{ {body} }}" if condition else body
 
 
-def _jump(item: Instruction, labels: dict[Label, str]) -> str:
+def _jump(item: Instruction, labels: dict[Label, str], others: dict[str, str]) -> str:
     target: Value = item.operands[0] if item.operands else Name("")
     name = target.text if isinstance(target, Name) else ""
     visible = [label for label in labels if label.name == name and label.block == item.block[: len(label.block)]]
+    if not visible and name in others:
+        return f"goto {others[name]};"
     if not visible:
         raise NotPtx(name)
     return f"goto {labels[max(visible, key=lambda label: len(label.block))]};"
