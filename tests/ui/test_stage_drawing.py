@@ -334,9 +334,45 @@ def test_small_accessed_cells_have_one_outline_together(rect, each):
     def framed(row, column):
         """Whether the left edge of a cell has a frame, in its upper part, which is free of the value."""
         y = round(c.y + (row + 0.2) * c.cell)
-        return DARK.text in [image.pixelColor(round(c.x + column * c.cell) + dx, y).name() for dx in range(-2, 4)]
+        near = {image.pixelColor(round(c.x + column * c.cell) + dx, y).name() for dx in range(-2, 4)}
+        return bool(near & {DARK.text, DARK.write})
 
     assert framed(5, 0) and framed(5, 2) == framed(2, 3) == each
+
+
+def test_written_cells_keep_their_hue_in_amber_rings_and_blink_where_nothing_moves():
+    playable = rung("gputiled", 8, TS=4)
+    last = playable.timeline.steps - 1
+
+    def seen(motion):
+        painter, image = image_of(playable, Moment(last, 0, motion=motion))
+        c = painter.panels(RECT, View())[2]
+        y = round(c.y + 5.2 * c.cell)
+        ring = {image.pixelColor(round(c.x + 2 * c.cell) + dx, y).name() for dx in range(4)}
+        return image.pixelColor(round(c.x + 2.25 * c.cell), y).name(), DARK.write in ring
+
+    hue = "#{:02x}{:02x}{:02x}".format(*np.rint(owner_colours(playable.recording, DARK)[5, 2]).astype(int))
+    assert seen("full") == (hue, True)
+    blink, ring = seen("none")
+    assert [abs(x - y) <= 8 for x, y in zip(rgb(blink), rgb(DARK.amber), strict=True)] == [True] * 3 and not ring
+
+
+def test_the_last_product_arrives_before_the_ring_of_its_store_appears():
+    playable = rung("gputiled", 8, TS=4)
+    stores = playable.timeline.steps - 1
+
+    def seen(fraction):
+        """Return the picture of the left edge of an element of another thread, and of the way of the product."""
+        painter, image = image_of(playable, Moment(stores - 1, 0, fraction=fraction))
+        a, _, c = painter.panels(RECT, View())[:3]
+        way = image.copy(round(a.x + a.width + 2), round(c.y), round(c.x - a.x - a.width - 8), round(c.cell))
+        return image.copy(round(c.x + 5 * c.cell), round(c.y + 5 * c.cell), 4, 8), way
+
+    ring_0, way_0 = seen(0.0)
+    ring_40, way_40 = seen(0.4)
+    ring_90, way_90 = seen(0.9)
+    assert ring_40 == ring_0 != ring_90
+    assert way_90 == way_0 != way_40
 
 
 def test_the_outline_of_a_rectangle_is_the_same_as_that_of_any_area():

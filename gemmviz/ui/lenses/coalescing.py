@@ -27,6 +27,7 @@ _FEWEST_ACROSS = 4  # sectors: so wide are they where there are fewer, too
 _GAP = 3.0  # between rows of sectors
 _LEAST_FILL = 2.6  # pixels: the least width of the bytes that a lane asks for
 _LEGIBLE_DOT = 6.5  # radius from which a lane's number is written in its dot
+_BOTH = 2.15  # rows of small text: the height of the names and the captions of sectors
 
 
 class CoalescingLens(GradualLens):
@@ -97,9 +98,12 @@ class _Picture:
         self._sectors(top, high)
         yield page
         y = top + self.rows * (high + _GAP)
-        self._names(QRectF(room.left(), y, room.width(), small))
-        self._captions(QRectF(room.left(), y + small, room.width(), small * 1.15))
-        y += 2.2 * small
+        if room.bottom() - y >= _BOTH * small:  # else the captions alone: they say more than the names
+            self._names(QRectF(room.left(), y, room.width(), small))
+            y += small
+        if room.bottom() - y >= small:
+            self._captions(QRectF(room.left(), y, room.width(), small * 1.15))
+        y += 1.2 * small
         if totals:
             y = self._totals(QRectF(room.left(), y + line, room.width(), 4 * line))
         if room.bottom() - y >= small:

@@ -45,7 +45,8 @@ class Cells:
             return None
         side = panel.cell * ratio
         shrink = 1 if side >= 1 or self._as_vector else ceil(1 / side)
-        image = self._colours.image(panel.array, moment.step, moment.block, moment.trail, moment.warp, near, shrink)
+        step, trail, ringed = moment.step, moment.trail, moment.rings(panel.cell)
+        image = self._colours.image(panel.array, step, moment.block, trail, moment.warp, near, shrink, ringed)
         if self._as_vector:
             vector.draw_cells(painter, panel, seen, image)
             return image

@@ -82,6 +82,7 @@ class Colours:
         warp: int = 0,
         related: Related | None = None,
         shrink: int = 1,
+        ringed: bool = False,
     ) -> Image:
         """Return RGBX (rows, columns, 4) of an array at a step, the accesses of the last `trail` steps glowing.
 
@@ -103,6 +104,8 @@ class Colours:
         shrink
             Cells by side that share a pixel, where they are too small to be seen: such a pixel has their mean colour,
             and of their accesses the brightest.
+        ringed
+            Whether cells that are written keep their colours, as they have rings.
         """
         info = self._playable.recording.arrays[array]
         columns = info.grid[1]
@@ -119,13 +122,13 @@ class Colours:
             return cells if shrink == 1 else cells // columns // shrink * small + cells % columns // shrink
 
         moved = self._touched.sectors(array, step, block, warp)
-        if len(moved):
+        if len(moved) and not (write and ringed):
             r, c = info.cells(moved[moved < info.size])
             tinted = np.zeros(len(flat), bool)
             tinted[at(r * columns + c)] = True
             blend(flat, np.flatnonzero(tinted), SECTOR_TINT, self._write if write else self._read)
             palette = None
-        glow = self._glow(array, step, block if info.space == "shared" else None, trail, near)
+        glow = self._glow(array, step, block if info.space == "shared" else None, trail, near, ringed)
         if len(glow.cells):
             if shrink > 1:
                 order = np.argsort(glow.strength[glow.kind], kind="stable")
@@ -136,11 +139,14 @@ class Colours:
             glow.blend(out, palette)
         return out
 
-    def _glow(self, array: int, step: int, block: int | None, trail: int, near: Ints | None) -> Glow:
+    def _glow(self, array: int, step: int, block: int | None, trail: int, near: Ints | None, ringed: bool) -> Glow:
         """Return the accesses of the last steps: a kind per number of steps, again if dimmed, and again if wrong."""
         playable, info = self._playable, self._playable.recording.arrays[array]
         cells, kind = self._touched.glow(array, step, block, trail)
         shares, steps = strength(trail), np.maximum(step - np.arange(trail), 0)
+        if ringed:
+            reads = ~playable.timeline.write[steps][kind]
+            cells, kind = cells[reads], kind[reads]
         if not len(cells):
             return Glow(cells, kind, shares, np.zeros((trail, 3), np.float32))
         colours = np.where(playable.timeline.write[steps, None], self._write, self._read)

@@ -1,5 +1,6 @@
 """A multiply-add of the chosen thread, and the ring round elements that the next step stores."""
 
+from dataclasses import replace
 from itertools import pairwise
 from math import ceil, floor
 
@@ -26,6 +27,7 @@ MOST_CHIPS = 4
 """Of more products that one thread completes at a step, only the cells are lit."""
 _LEAST_CELL, _CHIP_CELL = 8.0, 14.0
 _DOT = 0.34  # of a cell
+_STORE = 0.5  # the fraction at which the last product is added: then the store begins, in which nothing moves
 _LEAST_TEXT, _MOST_TEXT = 11.0, 22.0
 _AROUND, _POINTS, _MOST_PIXELS = 6.0, 4, 4e6
 _ADDED, _LEAST_ADDED = 0.22, 8.0  # the product at its sum's corner: of a cell, and in pixels
@@ -85,7 +87,7 @@ class Gestures:
         covered: QRectF | None = None,
         plays: bool = False,
     ) -> None:
-        """Draw the chosen thread's products, and rings round the elements that the next step stores.
+        """Draw the chosen thread's products, then rings round the elements that the next step stores.
 
         Parameters
         ----------
@@ -103,17 +105,22 @@ class Gestures:
             return
         painter.save()
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        self._draw_rings(painter, panels[C], moment, ratio if plays else None)
-        products = self.products(moment)
-        if products is not None and panels[C].cell >= _LEAST_CELL:
-            self._draw_products(painter, panels, products, moment, ratio, covered)
+        if panels[C].cell >= _LEAST_CELL:
+            products, stores = self.products(moment), self._stores(moment)
+            if stores:
+                begin = 0.0 if products is None else _STORE
+                self._draw_rings(painter, panels[C], moment, begin, ratio if plays else None)
+            if products is not None:
+                early = replace(moment, fraction=moment.fraction / _STORE) if stores else moment
+                self._draw_products(painter, panels, products, early, ratio, covered)
         painter.restore()
 
     def areas(self, panels: list[Panel], moment: Moment, covered: QRectF | None = None) -> list[QRectF]:
         """Return the places that a moment's gestures take: see `draw`; none of lines."""
         if moment.motion in ("none", "line"):
             return []
-        found = [around(panels[C])] if self._has_rings(panels[C], moment) else []
+        ringed = moment.fraction > 0 and panels[C].cell >= _LEAST_CELL and self._stores(moment)
+        found = [around(panels[C])] if ringed else []
         products = self.products(moment)
         if products is None or panels[C].cell < _LEAST_CELL:
             return found
@@ -139,12 +146,14 @@ class Gestures:
                     found += along(chip.translated(begin), chip.translated(end), _AROUND)
         return found
 
-    def _draw_rings(self, painter: QPainter, panel: Panel, moment: Moment, kept_ratio: float | None) -> None:
+    def _draw_rings(
+        self, painter: QPainter, panel: Panel, moment: Moment, begin: float, kept_ratio: float | None
+    ) -> None:
         """Let a ring fade in round the cells of C that the next step writes; with a ratio, from a kept picture."""
-        if not self._has_rings(panel, moment):
+        if moment.fraction <= begin:
             return
         after = moment.step + 1
-        painter.setOpacity(float(share(moment.fraction, 0.0, 1.0)))
+        painter.setOpacity(float(share(moment.fraction, begin, 1.0)))
         # Some hundred rings take longer than the rest of a frame, and only their opacity changes.
         if kept_ratio is None or kept_ratio != round(kept_ratio) or panel.width * panel.height > _MOST_PIXELS:
             self._ring(painter, panel, after)
@@ -153,11 +162,10 @@ class Gestures:
             painter.drawPixmap(corner, self._rings_at(panel, after, corner, kept_ratio))
         painter.setOpacity(1.0)
 
-    def _has_rings(self, panel: Panel, moment: Moment) -> bool:
+    def _stores(self, moment: Moment) -> bool:
+        """Say whether the next step stores elements of C."""
         timeline, after = self._playable.timeline, moment.step + 1
-        if moment.fraction <= 0 or after >= timeline.steps or panel.cell < _LEAST_CELL:
-            return False
-        return int(timeline.array[after]) == C and bool(timeline.write[after])
+        return after < timeline.steps and int(timeline.array[after]) == C and bool(timeline.write[after])
 
     def _rings_at(self, panel: Panel, after: int, corner: QPoint, ratio: float) -> QPixmap:
         """Return the rings of a step as a picture with its left top corner at a point."""
@@ -233,6 +241,9 @@ class Gestures:
         middle = _meeting(a, b, target)
         painter.setBrush(Qt.BrushStyle.NoBrush)
         painter.setPen(QPen(QColor(self._theme.read), 2))
+        if moment.fraction >= 1 and moment.motion != "line":
+            self._draw_added(painter, target, left * right, ratio)
+            return
         if moment.motion == "line":
             for begin in (a, b):
                 painter.drawLine(begin.center(), target.center())
@@ -271,7 +282,8 @@ class Gestures:
         begin = self._edge(covered, target, self._text.width_of(_product_text(left, right), int(size)), size)
         at = begin + (end - begin) * product_place(moment.fraction)
         self._draw_added(painter, target, left * right, ratio)
-        self._chip(painter, _product_text(left, right), at, size, self._theme.amber, ratio)
+        if moment.fraction < 1:  # it has been added; the store of the sum follows
+            self._chip(painter, _product_text(left, right), at, size, self._theme.amber, ratio)
 
     def _edge(self, covered: QRectF, target: QRectF, wide: float, size: float) -> QPointF:
         """Return where a product with a text of a width comes out of a covered place."""

@@ -34,7 +34,13 @@ class LegendEntry:
 
 
 def entries(
-    playable: Playable, theme: Theme, warp: int, block: int = 0, ordered: bool = False, barriers: bool = False
+    playable: Playable,
+    theme: Theme,
+    warp: int,
+    block: int = 0,
+    ordered: bool = False,
+    barriers: bool = False,
+    ringed: bool = False,
 ) -> list[LegendEntry]:
     """Return the entries of the legend, most important first.
 
@@ -48,12 +54,14 @@ def entries(
         Whether the order of the blocks is drawn on C.
     barriers
         Whether the strip of mbarriers is drawn.
+    ringed
+        Whether written cells have rings.
     """
     recording = playable.recording
-    edge = QColor(theme.text)
+    edge, ring = QColor(theme.text), QPen(QColor(theme.write), 2.6)
     found = [
         LegendEntry(tr("read"), QColor(theme.read), QPen(edge, 1.2)),
-        LegendEntry(tr("written"), QColor(theme.amber), QPen(edge, 2.6)),
+        LegendEntry(tr("written"), *((QColor(_CLEAR), ring) if ringed else (QColor(theme.amber), QPen(edge, 2.6)))),
     ]
     if ordered:
         found.append(LegendEntry(tr("C: order of the blocks"), QColor(_CLEAR), QPen(edge, 1.5), "line"))

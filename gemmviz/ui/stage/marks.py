@@ -147,7 +147,10 @@ class Marks:
                 yield _box(panel, r[i][here], c[i][here])
 
     def _draw_accesses(self, painter: QPainter, panel: Panel, moment: Moment) -> None:
-        """Outline the cells accessed at this step, small ones as one area: thin for a read, thick for a write."""
+        """Outline the cells accessed at this step, small ones as one area: thin for a read, thick for a write.
+
+        Written cells that keep their hue have amber rings.
+        """
         playable = self.playable
         if panel.cell < _SMALLEST_OUTLINED:
             return
@@ -158,7 +161,7 @@ class Marks:
             return
         is_write = bool(playable.timeline.write[moment.step])
         width = min(2.6, panel.cell / 9) if is_write else min(1.4, panel.cell / 14)
-        pen = QPen(QColor(self.theme.text), width)
+        pen = QPen(QColor(self.theme.write if is_write and moment.rings(panel.cell) else self.theme.text), width)
         pen.setJoinStyle(Qt.PenJoinStyle.MiterJoin)
         painter.setPen(pen)
         if panel.cell < _OUTLINED_EACH:

@@ -6,6 +6,8 @@ from gemmviz.trace.motion.gestures import Motion
 from gemmviz.trace.origin.value_path import Hop
 from gemmviz.ui.stage.view import View
 
+_RINGED = 14.0  # pixels: smaller cells have no figures, and their rings would be thin
+
 
 @dataclass(frozen=True)
 class Moment:
@@ -55,6 +57,10 @@ class Moment:
     lane: int = 0
     hovered: int | None = None
     idea: str = ""
+
+    def rings(self, cell: float) -> bool:
+        """Say whether a written cell of this width has a ring and keeps its hue; otherwise all of it is amber."""
+        return self.motion != "none" and cell >= _RINGED
 
     def at_rest(self) -> "Moment":
         """Return the moment of the same step for what neither moves nor is a caption."""

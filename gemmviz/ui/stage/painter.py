@@ -389,7 +389,8 @@ class StagePainter(StagePlaces):
         return not any(area.intersects(place) for area in self._way_areas(plan, moment) for place in places)
 
     def _entries(self, moment: Moment, plan: Plan) -> list[legend.LegendEntry]:
-        key = moment.warp, moment.block, bool(self._order.tiles), plan.aside is not None and self.lens is None
+        barriers, ringed = plan.aside is not None and self.lens is None, moment.rings(plan.panels[C].cell)
+        key = moment.warp, moment.block, bool(self._order.tiles), barriers, ringed
         if self._legend is None or self._legend[0] != key:
             self._legend = key, legend.entries(self.playable, self.theme, *key)
         return self._legend[1]
