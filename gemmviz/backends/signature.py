@@ -14,6 +14,7 @@ from gemmviz.catalogue.batch import POINTERS
 from gemmviz.catalogue.errors import BuildError
 from gemmviz.catalogue.matrices import BIAS, MATRICES, D
 from gemmviz.catalogue.tensor_map import SUFFIX
+from gemmviz.language import mark, tr
 
 DESCRIBE = "gv_describe"
 MOST = 32
@@ -88,30 +89,43 @@ def scalar_types(
     count = int(answer[0])
     given = in_braces(args, structs)
     if count != len(given):
-        raise BuildError(f"{entry} takes {count} parameters, but args lists {len(given)}: [{', '.join(given)}]")
+        raise BuildError(
+            tr(
+                "{entry} takes {taken} parameters, but args lists {listed}: {args}",
+                entry=entry,
+                taken=count,
+                listed=len(given),
+                args=f"[{', '.join(given)}]",
+            )
+        )
     types: dict[str, type[np.generic]] = {}
     by_pointer = chain(pointers, repeat(False))
     for number, (name, kind) in enumerate(zip(given, map(int, answer[1 : count + 1]), strict=True), 1):
-        where = f"parameter {number} of {entry}"
+        where = tr("parameter {number} of {entry}", number=number, entry=entry)
         if name.startswith("{"):
             if next(by_pointer) != (kind in (_POINTER, _MAP_POINTER)):
                 if kind not in (_POINTER, _MAP_POINTER):
-                    raise BuildError(f"{where} is no pointer, but args says that it points to a structure: {name}")
-                raise BuildError(f"{where} is a pointer, but args says that it is a structure: {name}")
+                    raise _misfit(
+                        mark("{where} is no pointer, but args says that it points to a structure: {name}"), where, name
+                    )
+                raise _misfit(mark("{where} is a pointer, but args says that it is a structure: {name}"), where, name)
             continue
         if name.endswith(SUFFIX):
             if kind not in (_MAP, _MAP_POINTER):
-                raise BuildError(
-                    f"{where} is no tensor_map (128 bytes, aligned to 64) and no pointer to one, but args says that it "
-                    f"is {name}"
+                text = mark(
+                    "{where} is no tensor_map (128 bytes, aligned to 64) and no pointer to one, but args says that it "
+                    "is {name}"
                 )
+                raise _misfit(text, where, name)
             if kind == _MAP_POINTER:
                 types[name] = np.uint64
             continue
         if name in (*MATRICES, D, BIAS, *POINTERS):
             if kind != _POINTER:
-                here = ", but a tensor map" if kind in (_MAP, _MAP_POINTER) else ""
-                raise BuildError(f"{where} is no pointer{here}; args says that it is matrix {name}")
+                if kind in (_MAP, _MAP_POINTER):
+                    text = mark("{where} is no pointer, but a tensor map; args says that it is matrix {name}")
+                    raise _misfit(text, where, name)
+                raise _misfit(mark("{where} is no pointer; args says that it is matrix {name}"), where, name)
             continue
         if name.isdecimal():
             types[f"{name} as parameter {number}"] = (
@@ -119,11 +133,16 @@ def scalar_types(
             )
             continue
         if kind == _POINTER:
-            raise BuildError(f"{where} is a pointer, but args says that it is the scalar {name}")
+            raise _misfit(mark("{where} is a pointer, but args says that it is the scalar {name}"), where, name)
         if kind in (_MAP, _MAP_POINTER):
-            raise BuildError(f"{where} is a tensor map, but args says that it is the scalar {name}")
+            raise _misfit(mark("{where} is a tensor map, but args says that it is the scalar {name}"), where, name)
         types[name] = np.float16 if name in ("alpha", "beta") and kind == 2 else _known(kind, where, name)
     return types
+
+
+def _misfit(text: str, where: str, name: str) -> BuildError:
+    """Return the error about a parameter that is not what args says, from a marked text."""
+    return BuildError(tr(text, where=where, name=name))
 
 
 def _known(kind: int, where: str, name: str) -> type[np.generic]:
@@ -131,4 +150,7 @@ def _known(kind: int, where: str, name: str) -> type[np.generic]:
         return _FLOATS[kind]
     if kind in _INTEGERS:
         return _INTEGERS[kind]
-    raise BuildError(f"{where} ({name}) has a type of {kind} bytes, which gemmviz cannot fill in")
+    text = tr(
+        "{where} ({name}) has a type of {bytes} bytes, which gemmviz cannot fill in", where=where, name=name, bytes=kind
+    )
+    raise BuildError(text)

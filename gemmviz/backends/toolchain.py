@@ -12,6 +12,7 @@ from gemmviz.backends.compiler import compiler, environment, first_line, run_com
 from gemmviz.catalogue.errors import BuildError, CompileStopped, Unavailable
 from gemmviz.catalogue.header_places import HeaderPlaces, nearest_first
 from gemmviz.catalogue.includes import begins, search_folders, with_headers
+from gemmviz.catalogue.source_files import is_cuda
 from gemmviz.language import tr
 from gemmviz.sandbox import confined, rules, scratch
 
@@ -20,6 +21,8 @@ _ASKED = re.compile(
     r"^(?P<file>[^\n]+?):(?P<line>\d+):(?:\d+:)? (?:note: in instantiation of|  required from)", re.MULTILINE
 )
 # The messages of the C library, and of Zig.
+# Clang's and GCC's words; CUDA's own functions begin with two underscores.
+_UNKNOWN = re.compile(r"undeclared identifier '(?P<name>__[a-z]\w*)'|'(?P<other>__[a-z]\w*)' was not declared")
 _FULL = re.compile(r"No space left on device|Disk quota exceeded|\bNoSpaceLeft\b|\bDiskQuota\b")
 
 
@@ -237,7 +240,7 @@ def first_error(text: str, blame: Path) -> BuildError:
         after, around = text[error.end() : end], text[begin:end]
         line = _line_in(blame, error) or _asked_for(blame, after) or _asked_for(blame, around)
         if line:
-            return BuildError(f"{blame.name}:{line}: {_error_text(error)}", line)
+            return BuildError(f"{blame.name}:{line}: {_error_text(error)}{_why(error, blame)}", line)
     if found:
         file = Path(found[0]["file"]).name
         return BuildError(f"{blame.name}: {_error_text(found[0])}", file=file)
@@ -253,6 +256,17 @@ def _asked_for(blame: Path, text: str) -> int:
     """Return the line of the file `blame` that instantiates a template, or 0."""
     found = [m for m in _ASKED.finditer(text) if Path(m["file"]).name == blame.name]
     return int(found[-1]["line"]) if found else 0
+
+
+def _why(error: re.Match[str], blame: Path) -> str:
+    """Return a sentence about a function of CUDA that the recorder does not know, if that is the error."""
+    name = _UNKNOWN.search(error["text"]) if is_cuda(blame) else None
+    if name is None:
+        return ""
+    return ". " + tr(
+        "The recorder does not know {name}: if it is a function of CUDA, define it in the file, or use another one.",
+        name=name["name"] or name["other"],
+    )
 
 
 def _error_text(error: re.Match[str]) -> str:

@@ -1,9 +1,19 @@
 """The message about a file without front matter. Front matter can be guessed only if the file has a kernel."""
 
+import re
+from collections.abc import Iterable
+from itertools import islice
 from pathlib import Path
 
+from gemmviz.catalogue.errors import GemmvizError
 from gemmviz.catalogue.guessing.guess import has_kernel
+from gemmviz.catalogue.source_files import CUDA
+from gemmviz.catalogue.user_file import read_source
 from gemmviz.language import tr
+
+_INCLUDED = re.compile(r'^[ \t]*#[ \t]*include[ \t]*"([^"\n]+)"', re.MULTILINE)
+_MARK = "__global__"
+_MOST_READ, _MOST_NAMED = 40, 6  # files
 
 
 def what_to_do(text: str, path: Path) -> str:
@@ -27,11 +37,40 @@ def what_to_do(text: str, path: Path) -> str:
             "no front matter, and no kernel in this file: no function in it has three pointers, for A, B and C. "
             "Open the file that holds the kernel, or write it here."
         )
-    if "__global__" in text:
+    if _MARK in text:
         return tr(
             "no front matter, and none can be guessed: it starts with a line `// ---gemmviz` and ends with `// ---`"
+        )
+    if files := _with_kernels(text, path):
+        return tr(
+            "no front matter, and no kernel in this file. These files beside it have kernels: {files}. "
+            "Open one of them.",
+            files=", ".join(files),
         )
     return tr(
         "no front matter, and no kernel in this file: nothing in it is marked `__global__`. "
         "Open the file that holds the kernel, or mark the function that is to run on the GPU."
     )
+
+
+def _with_kernels(text: str, path: Path) -> list[str]:
+    """Return files with kernels, by their names for people: those that a file includes, else those in its folder."""
+    named = dict.fromkeys(_INCLUDED.findall(text))
+    try:
+        beside = sorted(one.name for one in path.parent.iterdir() if one.suffix in CUDA and one != path)
+    except OSError:
+        beside = []
+    return _having(path.parent, named) or _having(path.parent, beside)
+
+
+def _having(folder: Path, names: Iterable[str]) -> list[str]:
+    read = (name for name in islice(names, _MOST_READ) if _MARK in _text(folder / name))
+    found = list(islice(read, _MOST_NAMED + 1))
+    return [*found[:_MOST_NAMED], "…"] if len(found) > _MOST_NAMED else found
+
+
+def _text(path: Path) -> str:
+    try:
+        return read_source(path)
+    except (OSError, GemmvizError):
+        return ""

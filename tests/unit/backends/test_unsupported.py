@@ -113,6 +113,15 @@ def test_an_error_in_a_template_names_the_line_that_asks_for_it() -> None:
         assert (error.line, str(error)) == (7, "mine.cu:7: choose another")
 
 
+@pytest.mark.parametrize(
+    "said", ["use of undeclared identifier '__new'", "'__new' was not declared in this scope", "'own' was not declared"]
+)
+def test_a_function_of_cuda_that_is_not_known_is_called_so(said: str) -> None:
+    error = toolchain.first_error(f"mine.cu:7:9: error: {said}\n", Path("mine.cu"))
+    assert error.line == 7 and ("recorder does not know __new:" in str(error)) == ("__new" in said)
+    assert "recorder" not in str(toolchain.first_error(f"mine.c:7:9: error: {said}\n", Path("mine.c")))
+
+
 def test_a_function_of_the_text_itself_is_no_part_of_cuda() -> None:
     own = "__device__ void my_wgmma_m64(float x) { missing(x); }\n"
     assert not find(own) and find("__device__ void k() { wgmma_fence(); }\n")

@@ -11,7 +11,7 @@ from small_kernel import kernel, source
 
 from gemmviz.catalogue.conditions import never
 from gemmviz.catalogue.errors import ConstraintError, FrontMatterError, GemmvizError
-from gemmviz.catalogue.kernel import parse
+from gemmviz.catalogue.kernel import load, parse
 from gemmviz.catalogue.ladder import find, ladder, read_ladder
 from gemmviz.catalogue.launch import SharedMemoryError, launch, nearest_size
 from gemmviz.catalogue.problem import Problem, random_inputs, small_integer_inputs, stored, unstored
@@ -67,6 +67,23 @@ def test_the_message_about_wrong_front_matter_names_the_fault(changes: dict[str,
     with pytest.raises(FrontMatterError, match=says) as caught:
         kernel(**changes)
     assert "07_mine.cu" in str(caught.value)
+
+
+def test_a_file_with_the_host_code_names_the_files_with_the_kernels(tmp_path: Path) -> None:
+    main = tmp_path / "main.cu"
+    main.write_text('#include "first.cuh"\n#include "gone.cuh"\n#include "host.cuh"\nint main() {}\n')
+    (tmp_path / "first.cuh").write_text("__global__ void k() {}\n")
+    (tmp_path / "host.cuh").write_text("void f();\n")
+    (tmp_path / "other.cu").write_text("__global__ void k() {}\n")
+    with pytest.raises(FrontMatterError, match=r"have kernels: first\.cuh\. Open one"):
+        load(main)
+    main.write_text("int main() {}\n")
+    with pytest.raises(FrontMatterError, match=r"have kernels: first\.cuh, other\.cu\. Open one"):
+        load(main)
+    (tmp_path / "first.cuh").unlink()
+    (tmp_path / "other.cu").unlink()
+    with pytest.raises(FrontMatterError, match="nothing in it is marked"):
+        load(main)
 
 
 def test_a_file_without_front_matter_is_told_how_it_looks() -> None:
