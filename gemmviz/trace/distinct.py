@@ -1,4 +1,4 @@
-"""The distinct values of an array, from a sort: many times faster than `numpy.unique`, which hashes whole numbers."""
+"""The distinct values of an array: many times faster than `numpy.unique`, which hashes whole numbers."""
 
 from typing import Any, TypeVar
 
@@ -6,6 +6,8 @@ import numpy as np
 import numpy.typing as npt
 
 _T = TypeVar("_T", bound=np.generic)
+# For each value, so many numbers that whole numbers may lie apart: then a table is faster than a sort.
+_APART = 8
 
 
 def distinct(values: npt.NDArray[_T]) -> npt.NDArray[_T]:
@@ -21,6 +23,13 @@ def distinct(values: npt.NDArray[_T]) -> npt.NDArray[_T]:
     numpy.ndarray
         Of one dimension and of the same dtype.
     """
+    if values.dtype.kind in "iu" and values.size:
+        low, high = values.min(), values.max()
+        if int(high) - int(low) < _APART * values.size:
+            seen = np.zeros(int(high) - int(low) + 1, bool)
+            seen[np.subtract(values, low, dtype=np.intp).ravel()] = True
+            near: npt.NDArray[_T] = np.add(np.flatnonzero(seen), low, dtype=values.dtype, casting="unsafe")
+            return near
     ordered: npt.NDArray[Any] = np.sort(values, axis=None)
     is_new = np.ones(len(ordered), bool)
     np.not_equal(ordered[1:], ordered[:-1], out=is_new[1:])

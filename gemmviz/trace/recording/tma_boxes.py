@@ -16,13 +16,12 @@ from gemmviz.simt.layout import NEVER, PIECE_BYTES, BoxKind, EventKind
 from gemmviz.simt.shared_array import SharedArray
 from gemmviz.simt.tma_boxes import TmaReport
 from gemmviz.trace.distinct import distinct
+from gemmviz.trace.recording.box_pieces import pairs
 
 Ints = npt.NDArray[np.int64]
 LOADED, STORED, ADDED = BoxKind
 _STORE = 8  # the column of `Accesses.boxes` for `store`
 _OWNER = ("block_of", "phase_of", "thread_of")
-# Pieces of boxes that are paired together: new memory costs more than the work, and so few use it again.
-_AT_ONCE = 1 << 14
 # Rows of a table that stay in the cache until all of their columns are filled.
 _RECORDS_AT_ONCE = 1 << 12
 
@@ -207,7 +206,8 @@ def _offsets(raw: TmaReport, barriers: Sequence[SharedArray]) -> tuple[list[tupl
     """Return (array, index) of every mbarrier, and its offset; an mbarrier in untyped bytes is named by its offset."""
     names = [(array.name, i) for array in barriers for i in range(int(np.prod(array.shape)))]
     offsets = [array.offset + 8 * i for array in barriers for i in range(int(np.prod(array.shape)))]
-    others = np.setdiff1d(raw.events["barrier"][raw.events["kind"] < FENCE], offsets).tolist()
+    used = distinct(raw.events["barrier"][raw.events["kind"] < FENCE])
+    others = used[~np.isin(used, offsets)].tolist()
     return names + [(f"+{offset}", 0) for offset in others], offsets + others
 
 
@@ -266,7 +266,7 @@ def boxes_of_run(
     columns = (of, e["block"], e["kind"], e["number"], e["parity"], e["arrivals"], e["bytes"])
     at = row(e["block"], e["phase"], e["thread"], e["made"])
     events = _table((*columns, e["thread"], e["phase"], e["pc"], at, e["turn"], e["remote"]))
-    return Known(boxes, events, _pairs(b, boxes))
+    return Known(boxes, events, pairs(b, boxes))
 
 
 def _table(columns: Sequence[npt.NDArray[Any]]) -> Ints:
@@ -305,43 +305,6 @@ def _places(offset: npt.NDArray[np.int64], shared: Sequence[SharedArray]) -> tup
         mine = (offset >= info.offset) & (offset < info.offset + int(np.prod(info.shape)) * size)
         array[mine], element[mine], itemsize[mine] = index + 3, (offset[mine] - info.offset) // size, size
     return array, element, itemsize
-
-
-def _pairs(raw: npt.NDArray[Any], boxes: Ints) -> Ints:
-    """Return, for each piece of each box loaded to shared memory: write, read (-1: none), and phase of issue."""
-    reads, writes = boxes[:, 1], boxes[:, 3]
-    inside = (raw["end_row"] - raw["first_row"]).clip(0) * (raw["end_piece"] - raw["first_piece"]).clip(0)
-    complete = writes == raw["rows"].astype(np.int64) * raw["pieces"]
-    kept = np.flatnonzero((raw["store"] == 0) & complete & ((reads == 0) | (inside == reads)))
-    end = np.cumsum(writes[kept])
-    found = np.empty((int(end[-1]) if len(end) else 0, 3), np.int64)
-    first = at = 0
-    while first < len(kept):
-        last = max(first + 1, int(np.searchsorted(end, at + _AT_ONCE, side="right")))
-        _fill(found[at : end[last - 1]], raw, boxes, kept[first:last])
-        first, at = last, int(end[last - 1])
-    return found
-
-
-def _fill(found: Ints, raw: npt.NDArray[Any], boxes: Ints, kept: Ints) -> None:
-    """Set `found` to the pairs of some boxes: `kept` are their numbers."""
-    read, reads, write, writes = boxes[kept, :4].T
-    begin = np.cumsum(writes) - writes
-    number = np.arange(len(found))
-    # The source of a box that has all of its pieces in the matrix; of the others, below.
-    whole = reads == writes
-    np.add(np.repeat(write - begin, writes), number, out=found[:, 0])
-    source = found[:, 1]
-    np.add(np.repeat(read - begin, writes), number, out=source)
-    if not whole.all():
-        source[~np.repeat(whole, writes)] = -1
-    for i in np.flatnonzero(~whole & (reads > 0)).tolist():
-        box = raw[kept[i]]
-        part = np.full((int(box["rows"]), int(box["pieces"])), -1, np.int64)
-        of_it = part[int(box["first_row"]) : int(box["end_row"]), int(box["first_piece"]) : int(box["end_piece"])]
-        of_it[:] = read[i] + np.arange(reads[i]).reshape(of_it.shape)
-        source[begin[i] : begin[i] + writes[i]] = part.ravel()
-    found[:, 2] = np.repeat(raw["issued"][kept], writes)
 
 
 def swizzles(raw: TmaReport, shared: Sequence[SharedArray]) -> list[int]:

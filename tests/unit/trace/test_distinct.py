@@ -19,6 +19,15 @@ def test_the_values_are_those_of_unique(dtype, shape):
     assert found.tolist() == expected.tolist()
 
 
+@pytest.mark.parametrize("dtype", [np.int8, np.uint8, np.int64, np.uint64])
+@pytest.mark.parametrize("apart", [1, 1000])
+def test_the_smallest_and_the_largest_number_of_a_type_are_found(dtype, apart):
+    limits = np.iinfo(dtype)
+    step = np.arange(3, dtype=dtype) * min(apart, limits.max // 4)
+    for values in (limits.min + step, limits.max - step, np.concatenate([limits.min + step, limits.max - step])):
+        assert distinct(values.astype(dtype)).tolist() == sorted(set(values.tolist()))
+
+
 def test_all_nan_are_one_value():
     assert distinct(np.array([np.nan, 2, np.nan, 1, 2], np.float32)).tolist()[:2] == [1, 2]
     assert len(distinct(np.array([np.nan, 2, np.nan, 1, 2], np.float32))) == 3
