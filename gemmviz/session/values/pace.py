@@ -12,24 +12,28 @@ _ROUNDED = 0.99
 # The fastest rate with gestures. A recording that lasts no longer than this at that rate is not played faster.
 _MOVING = 1000 / _MOTIONS[-1][0]
 _LONGEST_SECONDS = 120.0
+# A CPU's loop has one access per step, so that few elements take many steps. The idea is seen after the first of them.
+_LONGEST_LOOP_SECONDS = 270.0
 
 
-def steps_per_second(playable: Playable | None) -> float:
+def steps_per_second(playable: Playable | None, filmed: bool = False) -> float:
     """Return the pace at speed 1.
 
     Parameters
     ----------
     playable
         The recording; None counts as an empty one.
+    filmed
+        Whether it is for a film, which is always seen to its end: a CPU's loop then has no minutes of its own.
     """
     if playable is None:
         return _SLOWEST
     # A CPU makes one access per step: hundreds of thousands are too many to watch one by one.
-    steps = playable.timeline.steps
+    steps, is_loop = playable.timeline.steps, playable.recording.backend != "cuda"
     rate = max(steps / _PLAY_SECONDS, _SLOWEST)
-    if steps <= _LONGEST_SECONDS * _MOVING:
+    if steps <= (_LONGEST_LOOP_SECONDS if is_loop and not filmed else _LONGEST_SECONDS) * _MOVING:
         return min(rate, _MOVING)
-    return rate if playable.recording.backend != "cuda" else min(rate, _FASTEST)
+    return rate if is_loop else min(rate, _FASTEST)
 
 
 def motion_at(rate: float) -> Motion:

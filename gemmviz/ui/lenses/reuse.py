@@ -29,6 +29,7 @@ _FIRST = 0.16  # of the way from no reads to the most: the colour of one read
 _TURN = 0.72  # where on that way the blue of reads stands
 _SMALLEST_MAP = 36.0
 _LEAST_MAP = 2.0  # height of a map, in heights of body text, below which the scale of colours is left out
+_MUCH_LARGER = 1.3  # so many times as large is a map beside its texts, or it stands below them
 
 
 class ReuseLens(GradualLens):
@@ -163,7 +164,7 @@ def _places(room: QRectF, found: list[ArrayReads], recording: Recording, page: P
 
 @dataclass
 class _Map:
-    """Draws the heat map of one array, with its name and figures above it."""
+    """Draws the heat map of one array, with its name and figures above it, or left of it where it is larger so."""
 
     page: Page
     place: QRectF
@@ -177,11 +178,15 @@ class _Map:
         page, place = self.page, self.place
         info = self.moment.playable.recording.arrays[self.reads.array]
         row, small = page.row(), page.row(SMALL)
-        self._head(QRectF(place.left(), place.top(), place.width(), row))
-        self._figures(QRectF(place.left(), place.top() + row * 0.92, place.width(), small))
         rows, columns = info.grid
-        body = place.adjusted(0, row + small, 0, -page.em * 0.35)
+        body, texts = place.adjusted(0, row + small, 0, -page.em * 0.35), place.width()
         cell = min(body.width() / columns, body.height() / rows)
+        beside = min(self._texts_width(), place.width() / 2)
+        low = place.adjusted(beside + page.em * 0.6, page.em * 0.2, 0, -page.em * 0.35)
+        if (larger := min(low.width() / columns, low.height() / rows)) > cell * _MUCH_LARGER:
+            body, cell, texts = low, larger, beside
+        self._head(QRectF(place.left(), place.top(), texts, row))
+        self._figures(QRectF(place.left(), place.top() + row * 0.92, texts, small))
         if cell <= 0:
             return  # Qt would draw the picture in its own size
         if cell >= 2:
@@ -213,29 +218,41 @@ class _Map:
                 at = QRectF(box.left() + c * cell, box.top() + r * cell, cell, cell)
                 page.figure_in(at, str(drawn[r, c]), page.ink(QColor(*self.colours[level[r, c]])))
 
+    def _texts_width(self) -> float:
+        """Return the width of the name and the figures in their short forms."""
+        page, name = self.page, self.moment.playable.recording.arrays[self.reads.array].name
+        head = page.width(name, bold=True) + page.em * 0.5 + page.width(self._memory()[-1], SMALL)
+        return max(head, page.width(self._means()[0], SMALL)) + 1
+
     def _head(self, row: QRectF) -> None:
         """Name the array and the memory that it is read from."""
-        page, recording = self.page, self.moment.playable.recording
+        page, name = self.page, self.moment.playable.recording.arrays[self.reads.array].name
+        page.write(row, name, bold=True)
+        row.setLeft(row.left() + page.width(name, bold=True) + page.em * 0.5)
+        page.write_first(row, self._memory(), SMALL, page.theme.muted, LEFT)
+
+    def _memory(self) -> tuple[str, ...]:
+        """Return names of the memory that the array is read from, the longest first."""
+        recording = self.moment.playable.recording
         info = recording.arrays[self.reads.array]
-        page.write(row, info.name, bold=True)
-        row.setLeft(row.left() + page.width(info.name, bold=True) + page.em * 0.5)
         if recording.backend != "cuda":
-            memory: tuple[str, ...] = (tr("panel"),) if info.space == "shared" else (tr("memory"),)
-        elif info.space == "shared":
+            return (tr("panel"),) if info.space == "shared" else (tr("memory"),)
+        if info.space == "shared":
             x, y, _ = recording.block_index(self.moment.block)
-            memory = (tr("shared memory of block ({x}, {y})", x=x, y=y), tr("shared memory"), tr("shared"))
-        else:
-            memory = (tr("global memory"), tr("global"))
-        page.write_first(row, memory, SMALL, page.theme.muted, LEFT)
+            return tr("shared memory of block ({x}, {y})", x=x, y=y), tr("shared memory"), tr("shared")
+        return tr("global memory"), tr("global")
 
     def _figures(self, row: QRectF) -> None:
+        self.page.write_first(row, self._means(), SMALL, None, LEFT)
+
+    def _means(self) -> tuple[str, str]:
+        """Return the mean and the maximum of the reads as text, the longer one first."""
         reads = self.reads
         values = {"mean": _rounded(reads.mean), "most": thousands(reads.most)}
-        texts = (tr("mean {mean}, max {most}", **values), tr("max {most}", **values))
         if reads.most and int(reads.reads.min()) == reads.most:
             each = trn("each element {count} time", "each element {count} times", reads.most)
-            texts = each, tr("each {count}×", count=reads.most)
-        self.page.write_first(row, texts, SMALL, None, LEFT)
+            return each, tr("each {count}×", count=reads.most)
+        return tr("mean {mean}, max {most}", **values), tr("max {most}", **values)
 
     def _now(self, box: QRectF, cell: float, level: npt.NDArray[np.int64]) -> None:
         """Frame the elements that the step reads."""

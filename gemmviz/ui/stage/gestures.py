@@ -11,7 +11,7 @@ from PySide6.QtGui import QColor, QPainter, QPainterPath, QPen, QPixmap
 
 from gemmviz.catalogue.matrices import C
 from gemmviz.trace.distinct import distinct
-from gemmviz.trace.motion.gestures import met, product_place, share
+from gemmviz.trace.motion.gestures import Motion, met, product_place, share
 from gemmviz.trace.motion.products import AddedProducts
 from gemmviz.trace.playable import Playable
 from gemmviz.trace.recording.recording import WARP
@@ -28,6 +28,7 @@ MOST_CHIPS = 4
 _LEAST_CELL, _CHIP_CELL = 8.0, 14.0
 _DOT = 0.34  # of a cell
 _STORE = 0.5  # the fraction at which the last product is added: then the store begins, in which nothing moves
+_PARTED: tuple[Motion, ...] = ("full", "plain")  # in a faster step, half of it would be too short for a flight
 _LEAST_TEXT, _MOST_TEXT = 11.0, 22.0
 _AROUND, _POINTS, _MOST_PIXELS = 6.0, 4, 4e6
 _ADDED, _LEAST_ADDED = 0.22, 8.0  # the product at its sum's corner: of a cell, and in pixels
@@ -107,11 +108,11 @@ class Gestures:
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         if panels[C].cell >= _LEAST_CELL:
             products, stores = self.products(moment), self._stores(moment)
+            parted = stores and products is not None and moment.motion in _PARTED
             if stores:
-                begin = 0.0 if products is None else _STORE
-                self._draw_rings(painter, panels[C], moment, begin, ratio if plays else None)
+                self._draw_rings(painter, panels[C], moment, _STORE if parted else 0.0, ratio if plays else None)
             if products is not None:
-                early = replace(moment, fraction=moment.fraction / _STORE) if stores else moment
+                early = replace(moment, fraction=moment.fraction / _STORE) if parted else moment
                 self._draw_products(painter, panels, products, early, ratio, covered)
         painter.restore()
 
