@@ -17,6 +17,7 @@ from gemmviz.catalogue.guessing.literal_sizes import with_names
 from gemmviz.catalogue.guessing.polynomial import Polynomial, looked_up, parse
 from gemmviz.catalogue.guessing.quotients import exact, rounded_text
 from gemmviz.catalogue.guessing.roles import WHOLE, GuessReason, Roles
+from gemmviz.catalogue.guessing.struct_parameters import sizes_of_members
 
 # Names of the block's extents where the source leaves them open.
 _OF_BLOCK = re.compile(r"(BLOCK_|GV_BLOCK_|B)[XYZ]")
@@ -155,7 +156,7 @@ def computed_arguments(launch: HostLaunch, function: Function, source: ParsedSou
     launch, function, source, roles
         As for `shape`.
     """
-    names = {**_names(launch, function, roles), **_own_sizes(source, roles)}
+    names = {**_names(launch, function, source, roles), **_own_sizes(source, roles)}
     places = {parameter.name: place for place, parameter in enumerate(function.parameters)}
     found = {}
     for parameter, argument in zip(function.parameters, launch.arguments, strict=False):
@@ -224,7 +225,7 @@ class _Given:
 
 
 def _given(launch: HostLaunch, function: Function, source: ParsedSource, roles: Roles, made: Shape) -> _Given:
-    names = {**_names(launch, function, roles), **_own_sizes(source, roles)}
+    names = {**_names(launch, function, source, roles), **_own_sizes(source, roles)}
     params = dict(made.params)
     template = [name for kind, name, _ in function.template]
     arguments = dict(zip(template, launch.template, strict=False))
@@ -272,7 +273,7 @@ def _speaks_of(text: str, allowed: set[str]) -> bool:
         return False
 
 
-def _names(launch: HostLaunch, function: Function, roles: Roles) -> dict[str, str]:
+def _names(launch: HostLaunch, function: Function, source: ParsedSource, roles: Roles) -> dict[str, str]:
     names = {}
     for parameter, argument in zip(function.parameters, launch.arguments, strict=False):
         role = roles.of.get(parameter.name, "")
@@ -281,6 +282,8 @@ def _names(launch: HostLaunch, function: Function, roles: Roles) -> dict[str, st
     if not launch.arguments:  # called by a pointer: the host has a size under the name of the parameter that takes it
         sizes = {one.name: roles.of.get(one.name, "") for one in function.parameters}
         names |= {name: role for name, role in sizes.items() if role in ("M", "N", "K")}
+    if _has_structures(launch, function):
+        names |= sizes_of_members(source.callers, source.layouts)
     for role in ("M", "N", "K"):
         if role not in names.values():
             names.setdefault(role, role)

@@ -197,6 +197,27 @@ def with_sizes(tokens: Sequence[str], known: Layouts) -> list[str]:
     return out
 
 
+def sizes_of_members(functions: Sequence[Function], known: Layouts) -> dict[str, str]:
+    """Return the sizes that variables of the host code are, because members of C get them: ``C->width = width;``.
+
+    Parameters
+    ----------
+    functions
+        The host code.
+    known
+        From `layouts`.
+    """
+    members = {one.name for layout in known.values() for one in layout if not one.pointer}
+    found: dict[str, str] = {}
+    for body in (one.body for one in functions):
+        for at in (i for i, word in enumerate(body) if word == "=" and i > 2):
+            matrix, dot, member, _, value, end = (*body[at - 3 : at + 3], "", "")[:6]
+            size = _size("C", member) if dot in (".", "->") and member in members else ""
+            if size and matrix_called(matrix) == "C" and value.isidentifier() and end == ";":
+                found.setdefault(value, size)
+    return found
+
+
 def own_arguments(
     parameters: Sequence[Parameter], matrices: Mapping[str, StructParameter], role_of: Callable[[str], str]
 ) -> tuple[list[tuple[str, str, str]], list[tuple[int, int, bool]]]:

@@ -125,3 +125,25 @@ def test_sizes_in_structures_beside_the_matrices_have_roles() -> None:
         made = guess(text, Path("product.cu"))
         assert f"= {args}" in made.front_matter()
         assert record(launch(guessed_kernel(made), SIZE)).wrong == 0
+
+
+FILLED = """struct Matrix { int width; int height; float *elements; };
+__global__ void product(Matrix *A, Matrix *B, Matrix *C) {
+    int row = threadIdx.y + blockIdx.y * blockDim.y, column = threadIdx.x + blockIdx.x * blockDim.x;
+    float sum = 0;
+    for (int i = 0; i < A->width; ++i) sum += A->elements[row * A->width + i] * B->elements[i * B->width + column];
+    C->elements[row * C->width + column] = sum;
+}
+int main() {
+    int across = 1 << 10, down = 1 << 10;
+    Matrix *A, *B, *C;
+    A->height = down; A->width = across; B->height = across; B->width = across; C->height = down; C->width = across;
+    dim3 block(16, 8), grid((across + 15) / 16, (down + 7) / 8);
+    product<<<grid, block>>>(A, B, C);
+}
+"""
+
+
+def test_variables_that_the_members_of_c_get_are_its_sizes() -> None:
+    made = guess(FILLED, Path("mine.cu"))
+    assert (made.block, made.grid) == (("16", "8"), ("ceil(N / 16)", "ceil(M / 8)"))
