@@ -3,6 +3,8 @@
 How operands stand in shared memory is written out as the PTX ISA has it ("Shared Memory Matrix Layout").
 """
 
+from dataclasses import replace
+
 from ptx_kernels import PtxKernel
 
 from gemmviz.catalogue.problem import Problem
@@ -116,6 +118,22 @@ def warpgroup(
     return PtxKernel(name, body, Problem(64, columns, depth), _CODES, "9.0a", 128)
 
 
+def separate(kernel: PtxKernel) -> PtxKernel:
+    """Return a product whose sums are variables of their own, in another order in memory than in the instruction."""
+    body = kernel.body
+    count = body.count('"+f"(d[')
+    names = [f"s{i}" for i in range(count)]
+    declared = "".join(f"    float {name} = {i};\n" for i, name in reversed(list(enumerate(names))))
+    for i, name in enumerate(names):
+        body = body.replace(f'"+f"(d[{i}])', f'"+f"({name})')
+    body = body.replace('    asm volatile("wgmma.fence', declared + '    asm volatile("wgmma.fence', 1)
+    taken = "".join(f"    d[{i}] = {name};\n" for i, name in enumerate(names))
+    body = body.replace(
+        'wait_group.sync.aligned 0;" ::: "memory");\n', f'wait_group.sync.aligned 0;" ::: "memory");\n{taken}'
+    )
+    return replace(kernel, name=f"{kernel.name}_separate", body=body)
+
+
 WARPGROUPS = [
     *(warpgroup(kind, "128", "128") for kind in ("f16", "bf16", "tf32", "e4m3")),
     *(warpgroup(kind, lies, "128", sums="s32") for kind in ("s8", "u8") for lies in ("128", "registers")),
@@ -129,6 +147,7 @@ WARPGROUPS = [
     warpgroup("f16", "across", "64"),
     warpgroup("f16", "registers", "across"),
     warpgroup("f16", "128", "128", minus=True),
+    separate(warpgroup("f16", "128", "128", columns=24)),
 ]
 _BARRIER = """    const int t = threadIdx.x;
     __shared__ __align__(8) unsigned long long bar;

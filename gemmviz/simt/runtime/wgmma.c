@@ -13,28 +13,16 @@
 #include "stop.h"
 #include "processor.h"
 #include "products.h"
+#include "wgmma_sums.h"
 #include <string.h>
 #include <sys/mman.h>
 #if defined(__x86_64__)
 #include <immintrin.h>
 #endif
 
-enum { ROWS = 64, DEPTH_BYTES = 32, DEPTHS = DEPTH_BYTES, COLUMNS = 256, SUMS = COLUMNS / 2 };
+enum { ROWS = 64, DEPTH_BYTES = 32, DEPTHS = DEPTH_BYTES };
 enum { KEPT = 4, MOST_SPANS = 512, MOST_PRODUCTS = 8 /* that a thread postpones */ };
-enum { NOT_A_NUMBER = 0xff, IMPROBABLE = 0xa5 }; // bytes of sums that have not been waited for
 enum { MOST_THREADS = GV_MAX_CLUSTER * GV_MAX_THREADS };
-
-// The sums of a thread after its wait, in `count` registers.
-typedef struct {
-    uint32_t *d;
-    uint32_t count, group;
-    union {
-        uint32_t bits[SUMS];
-        float real[SUMS];
-        int32_t whole[SUMS];
-        _Float16 half[2 * SUMS];
-    } value;
-} sums;
 
 typedef struct {
     sums *d;
@@ -93,20 +81,6 @@ static uintptr_t place(gv_operand o, int across, uint32_t size, uint32_t r, uint
     return gv_swizzled(o.at + (r >> shift) * (uintptr_t)o.next_bytes + k / 8 * (uintptr_t)o.group_bytes +
                            k % 8 * o.row_bytes + (r & in_row) * size,
         o.row_bytes);
-}
-
-static double old_sum(const sums *s, int type, uint32_t i)
-{
-    return type == GV_FLOAT ? s->value.real[i] : type == GV_HALF ? (double)s->value.half[i] : s->value.whole[i];
-}
-
-static void put_sum(sums *s, int type, uint32_t i, double sum)
-{
-    if (type == GV_FLOAT) s->value.real[i] = (float)sum;
-    else if (type == GV_HALF) s->value.half[i] = (_Float16)(float)sum;
-    else if (type == GV_S32_CLAMPED && (sum > INT32_MAX || sum < INT32_MIN))
-        s->value.whole[i] = sum > 0 ? INT32_MAX : INT32_MIN;
-    else s->value.whole[i] = (int32_t)(uint32_t)(int64_t)sum;
 }
 
 // In registers, a has the fragments of mma, warp by warp: see kernel_calls/mma.h.
@@ -190,7 +164,7 @@ static void multiply(void *posted[GV_WARPGROUP])
     }
 }
 
-static sums *sums_at(uint32_t *d, uint32_t count, int type)
+static sums *sums_at(uint32_t *d, uint32_t *const *apart, uint32_t count, int type)
 {
     if (!of)
         of = mmap(NULL, MOST_THREADS * sizeof *of, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE,
@@ -202,10 +176,7 @@ static sums *sums_at(uint32_t *d, uint32_t count, int type)
     sums *s = &of[gv_thread_slot()].kept[i];
     if (i == used) {
         of[gv_thread_slot()].used++;
-        s->d = d;
-        s->count = count;
-        memcpy(s->value.bits, d, count * sizeof *d);
-        memset(d, type == GV_FLOAT || type == GV_HALF ? NOT_A_NUMBER : IMPROBABLE, count * sizeof *d);
+        take(s, d, apart, count, type);
     }
     s->group = of[gv_thread_slot()].groups;
     return s;
@@ -300,12 +271,11 @@ static void postpone(const product *p, uintptr_t pc)
     gv_now.postpones = 1;
 }
 
-void gv_wgmma(void *d, const gv_wgmma_product *p)
+static void multiply_at(void *d, void *const *apart, const gv_wgmma_product *p, uintptr_t pc)
 {
-    uintptr_t pc = GV_PC;
     if (gv_now.catch_up && (gv_now.catch_up != catch_up || of[gv_thread_slot()].products == MOST_PRODUCTS))
         gv_catch_up();
-    product mine = {sums_at(d, p->type_d == GV_HALF ? p->n / 4 : p->n / 2, p->type_d), p};
+    product mine = {sums_at(d, (uint32_t *const *)apart, p->type_d == GV_HALF ? p->n / 4 : p->n / 2, p->type_d), p};
     uint32_t size = itemsize(p->type_a);
     if (!p->registers) read_pieces(p->a, p->a_across, size, ROWS, pc);
     read_pieces(p->b, p->b_across, size, p->n, pc - 1);
@@ -319,6 +289,9 @@ void gv_wgmma(void *d, const gv_wgmma_product *p)
     if (gv_now.run->at_once) gv_warpgroup_instruction(&mine, multiply, pc);
     else postpone(&mine, pc);
 }
+
+void gv_wgmma(void *d, const gv_wgmma_product *p) { multiply_at(d, NULL, p, GV_PC); }
+void gv_wgmma_apart(void *const *d, const gv_wgmma_product *p) { multiply_at(d[0], d, p, GV_PC); }
 
 // Shared arrays are far apart, so several may have an address with these low bits: operands are in the largest array.
 uintptr_t gv_shared_at(uintptr_t low, uint32_t bits)
@@ -349,7 +322,7 @@ void gv_wgmma_wait(uint32_t left)
     gv_settle();
     for (uint32_t i = 0; i < of[gv_thread_slot()].used; i++) {
         sums *s = &of[gv_thread_slot()].kept[i];
-        if (s->group + left < groups) memcpy(s->d, s->value.bits, s->count * sizeof *s->d);
+        if (s->group + left < groups) put_back(s);
         else if (kept++ != i) of[gv_thread_slot()].kept[kept - 1] = *s;
     }
     of[gv_thread_slot()].used = kept;

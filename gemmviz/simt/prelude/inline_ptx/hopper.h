@@ -126,16 +126,16 @@ GV_DEVICE gv_operand operand(word descriptor)
     return {gv_shared_at(low, 18), (unsigned)(descriptor >> 16 & 0x3fff) << 4, swizzles[descriptor >> 62],
         (unsigned)(descriptor >> 32 & 0x3fff) << 4};
 }
-// The sums are variables of the kernel, because they change when it waits. Here they must be consecutive in memory.
+// The sums are variables of the kernel, because they change when it waits. Usually they are elements of one array.
 template <int Registers, class First, class... Others>
 GV_DEVICE void wgmma(const gv_wgmma_product &p, First &first, Others &...others)
 {
     static_assert(sizeof...(Others) + 1 == Registers, "wgmma has N / 2 sums in a thread");
-    const void *all[] = {&first, &others...};
-    for (int i = 0; i < Registers; i++)
-        if (all[i] != (const char *)&first + 4 * i)
-            gv_unknown_ptx("wgmma.mma_async (sums that do not follow each other)");
-    gv_wgmma(&first, &p);
+    void *all[] = {&first, &others...};
+    bool together = true;
+    for (int i = 0; i < Registers; i++) together &= all[i] == (const char *)&first + 4 * i;
+    if (together) gv_wgmma(&first, &p);
+    else gv_wgmma_apart(all, &p);
 }
 
 } // namespace gv_ptx

@@ -92,6 +92,7 @@ uint32_t gv_cluster_blocks(void) GV_CALLED;
 void gv_remote_load(void *to, const void *from, uint32_t bytes, uint32_t block) GV_CALLED;
 void gv_remote_store(void *to, const void *from, uint32_t bytes, uint32_t block) GV_CALLED;
 void gv_wgmma(void *d, const gv_wgmma_product *p) GV_CALLED; // d: n / 2 sums of the thread
+void gv_wgmma_apart(void *const *d, const gv_wgmma_product *p) GV_CALLED; // the same: where each of the sums is
 void gv_wgmma_commit(void) GV_CALLED;
 // The address in a shared array whose low bits are given.
 uintptr_t gv_shared_at(uintptr_t low, uint32_t bits) GV_CALLED;
