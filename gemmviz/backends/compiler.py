@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import Literal
 
 from gemmviz import data
+from gemmviz.backends import zig
 from gemmviz.catalogue.errors import CompileStopped, Unavailable
 from gemmviz.language import mark, tr
 from gemmviz.sandbox import confined, kept
@@ -52,6 +53,11 @@ class Compiler:
     programs: tuple[Path, ...]
     kind: Literal["clang", "gcc"]
     version: str
+
+    @property
+    def key(self) -> str:
+        """What its code depends on besides text and flags: code for one processor may not run on another one."""
+        return f"{self.version}\0{zig.processor()}"
 
 
 @cache

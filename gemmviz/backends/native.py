@@ -180,7 +180,7 @@ def compile_kernel(launch: Launch) -> tuple[Path, Build]:
     # Without own headers a copy of the file in another folder has the same code.
     shown = own if entry.folder_of_headers(wrapper, launch) else entry.ANY_FOLDER
     neutral = (flag.replace(copies, shown) for flag in flags)
-    parts = [wrapper, _GUARD.read_text(encoding="utf-8"), *headers, *neutral, *tool.command, tool.version]
+    parts = [wrapper, _GUARD.read_text(encoding="utf-8"), *headers, *neutral, *tool.command, tool.key]
     key = hashlib.sha256("\0".join(parts).encode()).hexdigest()
     folder, note = data.cache_folder("native")
     notes = (note,) if note else ()
@@ -212,7 +212,7 @@ def _plain(tool: Compiler) -> tuple[str, ...]:
 
 def _guard(tool: Compiler, flags: Sequence[str], folder: Path) -> Path:
     """Return the compiled guard of the stack, which all kernels have in common, from the cache folder."""
-    parts = [_GUARD.read_text(encoding="utf-8"), *flags, *tool.command, tool.version]
+    parts = [_GUARD.read_text(encoding="utf-8"), *flags, *tool.command, tool.key]
     key = "guard-" + hashlib.sha256("\0".join(parts).encode()).hexdigest()
     if known := kept.find(folder, key):
         return known

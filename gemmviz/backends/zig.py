@@ -14,6 +14,7 @@ import uuid
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from functools import cache
+from itertools import takewhile
 from pathlib import Path
 
 from gemmviz import data
@@ -195,7 +196,8 @@ def _is_complete(command: Sequence[str]) -> bool:
 def processor() -> str:
     """Return the system's description of the processor: compiled code depends on it."""
     try:
-        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").split("\n\n")[0].splitlines()
+        with Path("/proc/cpuinfo").open(encoding="utf-8") as file:  # that of the first core: there may be hundreds
+            lines = [line.rstrip("\n") for line in takewhile(str.strip, file)]
     except OSError:
         return platform.processor()
     return "\n".join(line for line in lines if line.startswith(_PROCESSOR))

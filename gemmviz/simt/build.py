@@ -125,7 +125,7 @@ def build(launch: Launch, *, as_written: bool = False) -> Path:
     neutral = _with_neutral_folders(flags, launch, folder_of_headers)
     link, of_runtime = _link_flags(tool), runtime_flags(tool)
     translator = _translator() if inline_ptx else ()
-    key = _digest([source, *headers, str((neutral, of_runtime, link)), tool.version, *texts, *translator])
+    key = _digest([source, *headers, str((neutral, of_runtime, link)), tool.key, *texts, *translator])
     kept_name = f"{launch.kernel.name}-{key}"
     if known := kept.find(folder, kept_name):
         return known
@@ -165,7 +165,7 @@ def _with_neutral_folders(flags: list[str], launch: Launch, folder: Path | None)
 def _runtime_objects(tool: Compiler, texts: Sequence[str], folder: Path) -> list[Path]:
     """Return the object files of the runtime. They are compiled once, as this takes longer than most kernels do."""
     plain = runtime_flags(tool)
-    key = _digest([str(plain), tool.version, *texts])
+    key = _digest([str(plain), tool.key, *texts])
 
     def known(part: Path) -> Path | None:
         return kept.find(folder, f"{part.stem}-{key}")

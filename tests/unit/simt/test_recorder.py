@@ -1,19 +1,19 @@
 """The recorder on the ladder's own kernels, on kernels in other styles, and on broken ones."""
 
 import shutil
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from gemmviz import data
-from gemmviz.backends import toolchain
+from gemmviz.backends import native, toolchain, zig
 from gemmviz.backends.compiler import VARIABLE
 from gemmviz.catalogue.errors import BuildError, ConstraintError, GemmvizError, KernelFault, KernelTimeout
 from gemmviz.catalogue.kernel import parse
 from gemmviz.catalogue.ladder import find, ladder
-from gemmviz.catalogue.launch import launch
+from gemmviz.catalogue.launch import Launch, launch
 from gemmviz.catalogue.problem import Problem
 from gemmviz.sandbox import kept
 from gemmviz.simt import build
@@ -334,3 +334,18 @@ def test_what_is_compiled_serves_every_copy_of_gemmviz(name: str, monkeypatch: p
     monkeypatch.setattr(kept, "find", lambda folder, name: folder)
     build.build(launch(find(name, ladder()), Problem.cube(128)))
     assert hashed and not [part for part in hashed if str(data.root("kernels").parent) in part]
+
+
+@pytest.mark.parametrize(("name", "compiled"), [("gputiled", build.build), ("hostmult1", native.compile_kernel)])
+def test_what_is_compiled_for_one_processor_is_not_used_on_another(
+    name: str, compiled: Callable[[Launch], object], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[str] = []
+    job = launch(find(name, ladder()), Problem.cube(16))
+    toolchain.compiler()
+    monkeypatch.setattr(kept, "find", lambda folder, name: asked.append(name) or folder)
+    compiled(job)
+    monkeypatch.setattr(zig, "processor", lambda: "another one")
+    compiled(job)
+    here, elsewhere = asked
+    assert here != elsewhere
