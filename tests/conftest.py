@@ -1,5 +1,6 @@
 """What all tests share: cache folders, one reading of the ladder, quick engines, and a reason where there is no GPU."""
 
+import ctypes
 import fcntl
 import gc
 import os
@@ -24,6 +25,21 @@ if sys.dont_write_bytecode:
     # As many containers have it. Tests start hundreds of Pythons: each would compile all modules of gemmviz anew.
     os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
     sys.dont_write_bytecode = False
+
+
+# Threads of NumPy's OpenBLAS look for work for a while after each product, in each process of tests; the products are
+# small. Processes that tests start have as many threads as without tests.
+_THREADS = "OPENBLAS_NUM_THREADS"
+if _THREADS not in os.environ:
+    os.environ[_THREADS] = "1"
+    import numpy  # noqa: F401  (reads the variable)
+
+    del os.environ[_THREADS]
+# From <malloc.h>; see mallopt(3). Memory that arrays have left is used again, and not given back and cleared each time.
+_TRIM_THRESHOLD, _TOP_PAD, _MMAP_THRESHOLD = -1, -2, -3
+with suppress(OSError, AttributeError):  # another C library
+    for _setting, _value in ((_TRIM_THRESHOLD, 128 << 20), (_TOP_PAD, 16 << 20), (_MMAP_THRESHOLD, 32 << 20)):
+        ctypes.CDLL(None).mallopt(_setting, _value)
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
