@@ -19,6 +19,7 @@ from gemmviz.ui.window.gradual_import import gradually, resolve
 
 _KEPT_MS, _FIRST_LOOK_MS, _BREATH_MS, _LOOK_AGAIN_MS = 120, 1500, 30, 400
 _END = object()
+_TABS = ("origin_panel", "warp_panel", "counters", "thread_panel", "assembly_tab")
 
 
 class LateTasks(QObject):
@@ -67,19 +68,13 @@ class LateTasks(QObject):
         yield 0
         load_references(self._session)
         yield _FIRST_LOOK_MS  # the first recording comes first
-        # These imports let the lenses, the tabs and the other pages open faster.
-        tabs = ("origin_panel", "warp_panel", "counters", "thread_panel", "assembly_tab")
-        for name in (*map(module_of, LENSES), *(f"gemmviz.ui.inspect.{tab}" for tab in tabs)):
-            for _ in gradually(name):
-                yield _BREATH_MS
-        fonts = open_fonts(qt())
-        while fonts.open_next():  # some milliseconds each
-            yield _BREATH_MS
-        yield from self._other_pages()
+        yield from self._for_later()
 
-    def _other_pages(self) -> Iterator[int]:
-        """Import the modules of the other pages while nothing moves: a frame has no time for a module."""
+    def _for_later(self) -> Iterator[int]:
+        """Let lenses, tabs and other pages open faster; while nothing moves, as a frame has no time for a module."""
         pieces = chain(
+            *(gradually(name) for name in (*map(module_of, LENSES), *(f"gemmviz.ui.inspect.{tab}" for tab in _TABS))),
+            _other_fonts(),
             gradually("gemmviz.control.claims_runner"),
             resolve((QtCore, QtGui, QtWidgets)),
             _charts_library(),  # the only long piece
@@ -97,6 +92,12 @@ class LateTasks(QObject):
         """Return whether a recording plays, is made or arrives, or a kernel is measured."""
         progress = self._session.progress
         return self._session.playback.playing or any(progress[engine] is not None for engine in progress)
+
+
+def _other_fonts() -> Iterator[None]:
+    fonts = open_fonts(qt())
+    while fonts.open_next():  # some milliseconds each
+        yield
 
 
 def _charts_library() -> Iterator[None]:
