@@ -69,8 +69,8 @@ def request_cost(asked: WarpRequest) -> str:
         cost = trn(
             "{count} sector = {bytes} bytes moved", "{count} sectors = {bytes} bytes moved", asked.units, bytes=moved
         )
-        least = trn("side by side they would take {count}", "side by side they would take {count}", asked.least)
-        return f"{asks}, {cost}" + (f" ({least})" if asked.units > asked.least else "")
+        least = trn("where {count} would do", "where {count} would do", asked.least)
+        return f"{asks}, {cost}" + (f", {least}" if asked.units > asked.least else "")
     if asked.units == asked.least:
         free = trn("no bank conflict: {count} wavefront", "no bank conflict: {count} wavefronts", asked.units)
         return f"{asks}, {free}"
