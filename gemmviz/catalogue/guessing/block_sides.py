@@ -22,7 +22,8 @@ _SIZE = re.compile(r"\b[MN]\b")
 def several_blocks(made: Guess, size: Problem) -> Problem | None:
     """Return a larger size with several blocks along each side that grows with C.
 
-    Where the file states the block, two blocks along one side are enough, and only one block alone asks for them.
+    Where the file states the block, two blocks along one side are enough, and only one block alone asks for them. A
+    grid that does not grow with C gets a larger C: it may compute the first tile only.
     None where the given size has several blocks, or where a recording would take long.
 
     Parameters
@@ -33,9 +34,11 @@ def several_blocks(made: Guess, size: Problem) -> Problem | None:
         The size.
     """
     sides = [at for at, side in enumerate(made.grid) if _SIZE.search(side)]
-    if not sides or _least(made, size, sides) > 1:
-        return None
     kernel = guessed_kernel(made)
+    if not sides:
+        return _larger(kernel, size)
+    if _least(made, size, sides) > 1:
+        return None
     if is_stated(made, "block"):
         return _two_blocks(made, kernel, size, sides)
     for times in _TIMES:
@@ -45,6 +48,13 @@ def several_blocks(made: Guess, size: Problem) -> Problem | None:
         if _least(made, larger, sides) > 1:
             return larger
     return None
+
+
+def _larger(kernel: Kernel, size: Problem) -> Problem | None:
+    """Return a size with more rows and columns for a grid that does not grow with C; None where none is allowed."""
+    larger = nearest_size(kernel, Problem(2 * size.m, 2 * size.n, 1), kernel.defaults)
+    fits = larger is not None and larger.m * larger.n * larger.k <= _MOST_PRODUCTS
+    return larger if larger and fits and larger.m >= size.m and larger.n >= size.n and larger != size else None
 
 
 def _two_blocks(made: Guess, kernel: Kernel, size: Problem, sides: list[int]) -> Problem | None:

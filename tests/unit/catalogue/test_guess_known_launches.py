@@ -1,9 +1,10 @@
 """Known launches of square kernels and batches; alpha and beta by pointer; the sizes at which a block is tried."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from test_guess_false_alarms import settled
+from test_guess_false_alarms import settled, tried
 
 from gemmviz.catalogue.guessing.block_sides import several_blocks
 from gemmviz.catalogue.guessing.certainty import has_known_depth, is_known
@@ -189,3 +190,21 @@ def test_a_kernel_with_a_race_is_described_for_unequal_sizes() -> None:
     made = settled(RACE)
     assert made.wrong_itself and not made.right
     assert {*made.requires} == {"M % 8 == 0", "N % 8 == 0", "K % 8 == 0"}
+
+
+ONE_BLOCK = """__global__ void gemm(const float *A, const float *B, float *C, int M, int N, int K)
+{
+    int row = threadIdx.y + blockIdx.y * 8, col = threadIdx.x + blockIdx.x * 8;
+    float sum = 0;
+    for (int k = 0; k < K; k++) sum += A[row * K + k] * B[k * N + col];
+    C[row * N + col] = sum;
+}
+"""
+
+
+def test_a_grid_that_does_not_grow_is_tried_with_a_larger_c() -> None:
+    made = replace(guess(ONE_BLOCK, Path("mine.cu")), block=("8", "8"), grid=("1", "1"), others=())
+    one_tile = replace(made, requires=("M % 8 == 0", "N % 8 == 0"))
+    assert several_blocks(one_tile, Problem(8, 8, 16)) == Problem(16, 16, 1)
+    assert several_blocks(replace(made, requires=("M == 8", "N == 8")), Problem(8, 8, 16)) in (None, Problem(8, 8, 1))
+    assert settle(one_tile, tried, alternatives=False).grid != ("1", "1")
