@@ -1,5 +1,6 @@
 """Chooses the sizes and parameters at which the checker records a kernel."""
 
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import TypedDict
@@ -21,6 +22,9 @@ _MOST_VALUES = 8
 _MOST_PRODUCTS_OF_EQUAL_SIZES = 2**23
 # Three tiles of 64 and a rest, or two of 128.
 _DEEP = 200
+# A row or a column in 8 bits begins again at 256.
+_OF_BYTES = re.compile(r"\b(?:u_?int8_t|int8_t|uchar|char)\s+\w+\s*=[^;]*\bblockIdx\b")
+_ABOVE_BYTES = Problem(272, 288, 16)
 
 
 class CheckEntry(TypedDict):
@@ -78,6 +82,8 @@ def plan(kernel: Kernel, sizes: Iterable[Problem], params: dict[str, int]) -> Ch
     own = asked or [size for size in (nearest_size(kernel, _EVEN, base), uneven(kernel, base)) if size]
     if own and not asked:
         own += _tiles_along_k(kernel, base, own[-1])
+        if _OF_BYTES.search(kernel.text):
+            own += filter(None, [nearest_size(kernel, _ABOVE_BYTES, base)])
     if not own:
         launch(kernel, _EVEN, base)  # the error gives the reason: a parameter may be wrong, and not the size
     chosen.launches = [(size, base) for size in dict.fromkeys(own)]

@@ -8,12 +8,13 @@ from ptx_hopper_kernels import BARRIERS, WARPGROUPS
 from ptx_kernels import PRODUCTS, QUADS, WORDS, PtxKernel, product
 from ptx_memory_kernels import MEMORY
 from ptx_narrow_kernels import NARROW, SPARSE
+from ptx_texts import FRONT, IN_COMMON, MAPPED
 from ptx_wmma_kernels import WMMA
 
 from gemmviz.backends.cuda import CudaBackend
 from gemmviz.backends.driver import driver
 from gemmviz.catalogue.capability import suits
-from gemmviz.catalogue.kernel import load
+from gemmviz.catalogue.kernel import load, parse
 from gemmviz.catalogue.launch import Launch, launch
 from gemmviz.catalogue.problem import Problem, small_integer_inputs
 from gemmviz.trace.recording.record import record
@@ -82,3 +83,12 @@ def test_a_gemm_with_inline_ptx_gives_the_same(name: str, size: tuple[int, int, 
 @pytest.mark.parametrize("kind", range(4))
 def test_blocks_of_a_cluster_exchange_the_same(kind: int) -> None:
     same(launch(load(GEMMS / "cluster_halves.cu"), Problem(32, 64, 96), {"KIND": kind}))
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [(FRONT + IN_COMMON, Problem(12, 9, 7)), (MAPPED, Problem(4, 32, 16))],
+    ids=["names in common", "map_shared_rank"],
+)
+def test_a_whole_kernel_computes_what_its_recording_shows(text: str, problem: Problem) -> None:
+    same(launch(parse(text, Path("mine.cu")), problem))

@@ -39,6 +39,7 @@ from gemmviz.language import mark, tr
 _MOST_VALUES, _MOST_DIVISORS = 8, 20
 _MOST_ELEMENTS = 512 * 512
 _MOST_IN_ONE_TRIAL = 8 * 2**19
+_MOST_OF_LARGE_TILES = 2**22
 _WIDE, _MANY, _FEW = 64, 3, 16
 _LEAST_DIVISOR = 8
 C_IS_ZERO_BEFORE = mark("C is zero before the launch: the kernel reads it, and nothing in the files was seen to set it")
@@ -358,9 +359,11 @@ def _odd(made: Guess, names: str, size: Problem) -> Problem | None:
         times = 2 if divisor >= _WIDE and name != "K" else times + 1 - times % 2
         large[name] = divisor * times if name in names else even
         small[name] = divisor if name in names else even
-    for m, n in ((large["M"], large["N"]), (large["M"], small["N"]), (small["M"], small["N"])):
+    sides = ((large["M"], large["N"]), (large["M"], small["N"]), (small["M"], small["N"]))
+    # Of a kernel with large tiles even the smallest size has more products.
+    for (m, n), most in zip((*sides, sides[-1]), (*[MOST_PRODUCTS] * len(sides), _MOST_OF_LARGE_TILES), strict=True):
         found = nearest_size(kernel, Problem(m, n, large["K"]), kernel.defaults)
-        if found is not None and found.m * found.n * found.k <= MOST_PRODUCTS and has_blocks(kernel, found):
+        if found is not None and found.m * found.n * found.k <= most and has_blocks(kernel, found):
             return found
     return None
 

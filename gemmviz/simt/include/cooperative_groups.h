@@ -95,13 +95,18 @@ struct thread_group {
 };
 GV_DEVICE thread_group tiled_partition(const thread_group &, unsigned size) { return thread_group(size); }
 
-// The blocks of a cluster, without pointers to the shared memory of the others.
+// The blocks of a cluster.
 struct cluster_group {
     GV_METHOD static void sync() { gv_cluster_barrier(); }
     GV_METHOD static void barrier_arrive() { gv_cluster_arrive(0); }
     GV_METHOD static void barrier_wait() { gv_cluster_barrier(); }
     GV_METHOD static unsigned block_rank() { return gv_cluster_rank(); }
     GV_METHOD static unsigned num_blocks() { return gv_cluster_blocks(); }
+    template <class T> GV_METHOD static T *map_shared_rank(T *p, int rank)
+    {
+        return (T *)gv_map_shared((void *)p, (unsigned)rank);
+    }
+    GV_METHOD static unsigned query_shared_rank(const void *p) { return gv_mapped_rank(p); }
     GV_METHOD static dim3 block_index() { return dim3(gv_cluster_rank(), 0, 0); }
     GV_METHOD static dim3 dim_blocks() { return dim3(gv_cluster_blocks()); }
     GV_METHOD static unsigned num_threads() { return num_blocks() * thread_block::num_threads(); }

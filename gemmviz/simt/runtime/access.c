@@ -8,7 +8,7 @@
 #include <string.h>
 
 static struct {
-    int is; // the last row is a write whose value is not yet in memory
+    int is; // the last row is a write whose value is not yet in memory; MAPPED: a write for another block
     uintptr_t address;
     uint64_t more;
     uint32_t further;
@@ -16,6 +16,7 @@ static struct {
 static uint16_t site_of[1 << 14]; // open-addressed: instruction address -> site + 1
 
 enum { GV_NOWHERE = GV_MAX_ARRAYS };
+enum { MAPPED = 2 };
 
 // The array that an instruction accessed last, and how: usually it accesses the same array again in the same way.
 typedef struct {
@@ -105,7 +106,12 @@ static inline void keep_values(uint64_t row, const gv_watched *a, uintptr_t at, 
 void gv_settle(void)
 {
     if (!pending.is) return;
+    int mapped = pending.is == MAPPED;
     pending.is = 0;
+    if (mapped) {
+        gv_now.mapped_written();
+        return;
+    }
     uint64_t row = gv_now.run->count - 1;
     keep_values(row, &gv_known[gv_now.run->which[row]], pending.address, pending.more, pending.further);
 }
@@ -141,6 +147,11 @@ static uint32_t array_at(uintptr_t at, uint32_t bytes, int write, uintptr_t pc)
         if (a->scratch || at - (a->start - a->guard) >= a->bytes + 2 * a->guard) continue;
         if (write && !a->shared) gv_needs_one_process(); // another block may read the value
         gv_notice(GV_NOTE_OUT_OF_BOUNDS, (int)i, (int64_t)at - (int64_t)a->start, pc, bytes, 0, write);
+        return GV_NOWHERE;
+    }
+    if (gv_is_mapped(at)) {
+        gv_now.on_mapped(at, bytes, write, pc);
+        if (write) pending.is = MAPPED;
         return GV_NOWHERE;
     }
     if (write) gv_unwatched_write(at);

@@ -43,6 +43,11 @@ typedef struct {
     // access comes before postponed ones.
     uint32_t postponed, lanes_ahead, postpones, looks_ahead;
     void (*catch_up)(uintptr_t at, uint32_t bytes);
+    // Addresses that stand for the shared memory of other blocks (0: none was asked for), and what to call when a
+    // thread is about to access one, and when the value of a write is in memory: see remote.c.
+    uintptr_t mapped;
+    void (*on_mapped)(uintptr_t at, uint32_t bytes, int write, uintptr_t pc);
+    void (*mapped_written)(void);
     uintptr_t stacks;    // of all threads, side by side
     uint64_t stacks_bytes;
 } gv_running;
@@ -66,6 +71,13 @@ static inline void gv_work_together(uint32_t threads)
 static inline void gv_catch_up(void)
 {
     if (gv_now.catch_up) gv_now.catch_up(0, 0);
+}
+
+// Returns whether an address stands for the shared memory of another block. Each block has GV_MAPPED_EACH of them.
+enum { GV_MAPPED_EACH = 1 << 24 };
+static inline int gv_is_mapped(uintptr_t at)
+{
+    return gv_now.mapped && at - gv_now.mapped < (uintptr_t)GV_MAX_CLUSTER * GV_MAPPED_EACH;
 }
 
 // Returns whether an address is on the stack of a thread.

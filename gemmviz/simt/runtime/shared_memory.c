@@ -35,6 +35,8 @@ void gv_shared_begin(void)
     dl_iterate_phdr(look_at, NULL);
 }
 
+uintptr_t gv_shared_start(void) { return segment.start; }
+
 int gv_is_shared(const void *at) { return !segment.bytes || (uintptr_t)at - segment.start < segment.bytes; }
 
 void gv_must_be_shared(const void *at, const char *instruction, uintptr_t pc)

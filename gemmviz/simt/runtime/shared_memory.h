@@ -5,5 +5,8 @@
 // Finds the segment of the thread that runs the kernel. For record.c.
 void gv_shared_begin(void);
 
+// The address behind which all shared memory is.
+uintptr_t gv_shared_start(void);
+
 // Ends the run unless an address is in shared memory, where alone the instruction works.
 void gv_must_be_shared(const void *at, const char *instruction, uintptr_t pc);

@@ -49,6 +49,14 @@ def test_a_size_that_goes_wrong_makes_tiles_a_condition() -> None:
     assert settled.right and "M % 16 == 0" in settled.requires
 
 
+def test_a_kernel_with_large_tiles_is_tried_at_a_second_depth_too() -> None:
+    text = written("float *A, float *B, float *C, int M, int N, int K", "M", "N", "K", "A", "B", "C")
+    asked = dataclasses.replace(guess(text, Path("mine.cu")), requires=("M % 256 == 0", "N % 128 == 0"))
+    settled = settle(asked, lambda kernel, size: "out of bounds" if size.k % 32 else "")
+    assert settled.right and settled.requires == ("M % 256 == 0", "N % 128 == 0", "K % 32 == 0")
+    assert "and at 256 x 128 x 96" in settled.settled
+
+
 def test_a_size_is_tried_at_a_multiple_of_what_is_asked_and_of_no_more() -> None:
     text = written("float *A, float *B, float *C, int M, int N, int K", "M", "N", "K", "A", "B", "C")
     made = guess(text, Path("mine.cu"))

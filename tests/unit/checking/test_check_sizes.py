@@ -82,6 +82,23 @@ def test_a_long_tile_whose_length_no_condition_gives_is_tried_several_times(afte
     assert {finding.kind for findings in found for finding in findings} == kinds
 
 
+@pytest.mark.parametrize(("kind", "found"), [("unsigned char", True), ("const u_int8_t", True), ("unsigned", False)])
+def test_a_row_that_is_kept_in_8_bits_is_tried_above_256(kind: str, found: bool) -> None:
+    text = """
+{
+    KIND row = blockIdx.y * 16 + threadIdx.y, col = blockIdx.x * 16 + threadIdx.x;
+    float sum = 0;
+    if (row >= M || col >= N) return;
+    for (int k = 0; k < K; k++) sum += A[row * K + k] * B[k * N + col];
+    C[row * N + col] = sum;
+}
+""".replace("KIND", kind)
+    mine = kernel(PIPELINED[: PIPELINED.index("\n{")] + text, ANY_SIZE)
+    above = [(size, params) for size, params in plan(mine, (), {}).launches if min(size.m, size.n) > 256]
+    assert bool(above) == found
+    assert [bool(examine(mine, size, params).findings) for size, params in above] == [True] * len(above)
+
+
 def test_a_pipeline_that_fails_with_one_tile_is_found() -> None:
     mine = kernel(PIPELINED)
     kinds: dict[int, list[str]] = {}

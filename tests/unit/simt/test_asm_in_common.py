@@ -4,6 +4,7 @@ from pathlib import Path
 
 import nvrtc_alone
 import pytest
+from ptx_texts import FRONT, IN_COMMON
 
 from gemmviz.catalogue.errors import ConstraintError
 from gemmviz.catalogue.kernel import load, parse
@@ -11,40 +12,8 @@ from gemmviz.catalogue.launch import Launch, launch
 from gemmviz.catalogue.problem import Problem
 from gemmviz.trace.recording.record import record
 
-FRONT = """// ---gemmviz
-// entry = "gemm"
-// args = ["A", "B", "C", "M", "N", "K"]
-// block = [8, 8]
-// grid = ["ceil(N / 8)", "ceil(M / 8)"]
-// ---
-"""
-TEXT = """
-__device__ float twice(float v)
-{
-    asm(".reg .f32 sum; add.f32 sum, %0, %0; mov.f32 %0, sum;" : "+f"(v));
-    return v / 2;
-}
-__global__ void gemm(const float *A, const float *B, float *C, int M, int N, int K)
-{
-    int row = blockIdx.y * 8 + threadIdx.y, col = blockIdx.x * 8 + threadIdx.x;
-    asm(".reg .pred %p<3>; .reg .s32 k, depth; .reg .b64 to;");
-    asm("setp.ge.s32 %%p0, %0, %1; setp.ge.s32 %%p1, %2, %3; or.pred %%p2, %%p0, %%p1;"
-        :: "r"(row), "r"(M), "r"(col), "r"(N));
-    asm("@%p2 bra out;");
-    asm(".reg .f32 sum, x, y; mov.f32 sum, 0f00000000; mov.s32 k, 0; mov.s32 depth, %0; mov.b64 to, %1;"
-        :: "r"(K), "l"(C + row * N + col));
-    asm("again: setp.ge.s32 %p0, k, depth; @%p0 bra over;");
-    asm("{ .reg .b64 a, b; .reg .s32 at; mul.wide.s32 a, k, 4; add.u64 a, a, %0; ld.global.f32 x, [a];"
-        " mul.lo.s32 at, k, %2; mul.wide.s32 b, at, 4; add.u64 b, b, %1; ld.global.f32 y, [b]; }"
-        :: "l"(A + row * K), "l"(B + col), "r"(N));
-    asm("fma.rn.f32 sum, x, y, sum; add.s32 k, k, 1; bra again; over:");
-    asm("st.global.f32 [to], sum;");
-    asm("out:");
-}
-"""
 
-
-def job(text: str = TEXT) -> Launch:
+def job(text: str = IN_COMMON) -> Launch:
     return launch(parse(FRONT + text, Path("mine.cu")), Problem(12, 9, 7))
 
 
@@ -68,9 +37,9 @@ def test_nvrtc_knows_them() -> None:
     ids=["in another block", "behind operands"],
 )
 def test_names_that_are_not_in_common_are_unknown(change: tuple[str, str], named: str) -> None:
-    assert change[0] in TEXT
+    assert change[0] in IN_COMMON
     with pytest.raises(ConstraintError, match=f"the PTX instruction {named} cannot be recorded"):
-        record(job(TEXT.replace(*change)), deadline_s=10)
+        record(job(IN_COMMON.replace(*change)), deadline_s=10)
 
 
 def test_accesses_of_a_kernel_that_a_header_declares_are_recorded(tmp_path: Path) -> None:

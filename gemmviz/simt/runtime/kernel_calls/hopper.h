@@ -91,6 +91,9 @@ uint32_t gv_cluster_blocks(void) GV_CALLED;
 // Loads and stores in the shared memory of a block of the cluster, at the address that it has in the running block.
 void gv_remote_load(void *to, const void *from, uint32_t bytes, uint32_t block) GV_CALLED;
 void gv_remote_store(void *to, const void *from, uint32_t bytes, uint32_t block) GV_CALLED;
+// The address at which a thread finds a variable of another block's shared memory, and the block of such an address.
+void *gv_map_shared(void *p, uint32_t rank) GV_CALLED;
+uint32_t gv_mapped_rank(const void *p) GV_CALLED;
 void gv_wgmma(void *d, const gv_wgmma_product *p) GV_CALLED; // d: n / 2 sums of the thread
 void gv_wgmma_apart(void *const *d, const gv_wgmma_product *p) GV_CALLED; // the same: where each of the sums is
 void gv_wgmma_commit(void) GV_CALLED;
