@@ -19,6 +19,7 @@ static struct {
     double begun_s, work_begun_s; // by the clock, and by the clock of this process's work
     double worked_s;              // at the last look: processor time since the begin of the run
     sigjmp_buf escape;
+    volatile sig_atomic_t inside; // gv_guarded: only then is there a place to escape to
     pthread_t owner;
     struct sigaction before[CAUGHT];
     stack_t stack_before;
@@ -77,6 +78,8 @@ static void look(void)
     gv_stop(GV_WAITS);
 }
 
+static int of_timer(int signal) { return signal == SIGALRM || signal == SIGPROF; }
+
 static void on_fault(int signal, siginfo_t *info, void *context)
 {
     (void)context;
@@ -88,6 +91,11 @@ static void on_fault(int signal, siginfo_t *info, void *context)
 #endif
     if (!pthread_equal(pthread_self(), guard.owner)) { // the signal of a timer may reach any thread
         pthread_kill(guard.owner, signal);
+        return;
+    }
+    if (!guard.inside) { // the kernel has ended: the time limit is no matter, and a fault is not the kernel's
+        for (int i = 0; i < CAUGHT && !of_timer(signal); i++)
+            if (caught[i] == signal) sigaction(signal, &guard.before[i], NULL);
         return;
     }
     gv_now.run->fault_pc = pc;
@@ -121,14 +129,21 @@ void gv_guard_begin(void)
 void gv_guard_end(void)
 {
     gv_deadline_off();
-    for (int i = 0; i < CAUGHT; i++) sigaction(caught[i], &guard.before[i], NULL);
+    for (int i = 0; i < CAUGHT; i++) {
+        if (of_timer(caught[i])) signal(caught[i], SIG_IGN); // forgets one that is still to be delivered
+        sigaction(caught[i], &guard.before[i], NULL);
+    }
     sigaltstack(&guard.stack_before, NULL);
 }
 
 int gv_guarded(void (*body)(void *), void *what)
 {
     gv_now.run->status = GV_OK;
-    if (!sigsetjmp(guard.escape, 1)) body(what);
+    if (!sigsetjmp(guard.escape, 1)) {
+        guard.inside = 1;
+        body(what);
+    }
+    guard.inside = 0;
     return gv_now.run->status;
 }
 

@@ -3,6 +3,9 @@
 import ctypes
 import os
 import re
+import signal
+import subprocess
+import sys
 from functools import cache
 from pathlib import Path
 
@@ -88,6 +91,72 @@ def test_the_compiler_has_nothing_to_say_about_the_runtime(tmp_path: Path) -> No
     flags = [flag for flag in build.runtime_flags(compiler()) if flag != "-w"]
     for file in sorted(RUNTIME.glob("*.c")):
         compile_object(file, tmp_path / f"{file.stem}.o", [*flags, *WARNINGS], file)
+
+
+# Signals of the timers that come late: after the kernel, and after the handlers.
+LATE = """
+#include "stop.h"
+#include <signal.h>
+gv_running gv_now;
+static gv_run run;
+static void nothing(void *what) { (void)what; }
+static void begin(void)
+{
+    gv_now.run = &run;
+    gv_guard_begin();
+    gv_guarded(nothing, 0);
+}
+int after_the_kernel(int number)
+{
+    begin();
+    raise(number);
+    gv_guard_end();
+    return run.status;
+}
+int fault_after_the_kernel(int address)
+{
+    begin();
+    return *(volatile char *)(size_t)address;
+}
+int after_the_handlers(int number)
+{
+    sigset_t set;
+    begin();
+    sigemptyset(&set);
+    sigaddset(&set, number);
+    sigprocmask(SIG_BLOCK, &set, 0);
+    raise(number);
+    gv_guard_end();
+    sigprocmask(SIG_UNBLOCK, &set, 0);
+    return run.status;
+}
+"""
+
+
+@pytest.fixture(scope="module")
+def late(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("late")
+    (folder / "late.c").write_text(LATE)
+    flags = [flag for flag in build.runtime_flags(compiler()) if flag != "-fvisibility=hidden"]
+    for source in (folder / "late.c", RUNTIME / "stop.c"):
+        compile_object(source, folder / f"{source.stem}.o", [*flags, f"-I{RUNTIME}"], source)
+    compile_shared([folder / "late.o", folder / "stop.o"], folder / "late.so", build._link_flags(compiler()), folder)
+    return folder / "late.so"
+
+
+@pytest.mark.parametrize("when", ["after_the_kernel", "after_the_handlers"])
+@pytest.mark.parametrize("number", [signal.SIGALRM, signal.SIGPROF])
+def test_a_time_limit_that_ends_too_late_is_ignored(late: Path, when: str, number: signal.Signals) -> None:
+    code = f"import ctypes, sys; sys.exit(ctypes.CDLL({str(late)!r}).{when}({int(number)}))"
+    assert subprocess.run([sys.executable, "-c", code], timeout=60, check=False).returncode == 0
+
+
+def test_a_fault_after_the_kernel_has_the_handler_of_before(late: Path) -> None:
+    code = f"import ctypes; ctypes.CDLL({str(late)!r}).fault_after_the_kernel(8)"
+    ended = subprocess.run(
+        [sys.executable, "-X", "faulthandler", "-c", code], timeout=60, capture_output=True, check=False
+    )
+    assert b"Fatal Python error: Segmentation fault" in ended.stderr and ended.returncode == -signal.SIGSEGV
 
 
 @pytest.mark.skipif(compiler().kind != "clang", reason="another compiler brings the rounding with it")
