@@ -176,7 +176,8 @@ def test_a_gif_shows_the_steps_asked_for_one_after_another_and_holds_the_last(qa
     shown = [5, 8, 11, 14, 17, 20, 23, 25]  # 4 are left out, then every third; the last step always is there
     assert seconds == [0.1] * 7 + [1.5] and times == 0
     assert len(frames) == len(shown)
-    for step, frame in list(zip(shown, frames, strict=True))[::3]:
+    # Written cells glow in such a film and have rings in a still: these four have written none in the last four steps.
+    for step, frame in [(step, frames[shown.index(step)]) for step in (8, 11, 20, 23)]:
         off = np.abs(frame - still(tmp_path / "still.png", step)).max(axis=2)
         # A palette of 255 colours is near enough everywhere, and exact nearly everywhere.
         assert off.mean() < 3 and (off > 24).mean() < 0.02, step

@@ -85,9 +85,10 @@ def test_a_picture_of_an_older_text_has_no_green_tick(window, qtbot):
 def test_calm_shows_the_accesses_of_this_step_only(window, qtbot):
     session = window.session
     session.playback.pause()
-    # As is read, and one step before Bs was: with a trail that still glows.
+    # As is read, and one step before Bs was: with a trail that still glows. What was written has no trail.
     timeline = session.cursor.playable.timeline
-    step = next(s for s in range(4, timeline.steps) if timeline.array[s] == 3 and timeline.array[s - 1] == 4)
+    reads = [s for s in range(4, timeline.steps) if timeline.array[s] == 3 and not timeline.write[s - 1]]
+    step = next(s for s in reads if timeline.array[s - 1] == 4)
     session.cursor.seek(step)
     panel = window.stage.panels()[4]
     block = (slice(int(panel.y), int(panel.y + panel.height)), slice(int(panel.x), int(panel.x + panel.width)))

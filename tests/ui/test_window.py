@@ -153,15 +153,18 @@ def test_the_stage_shows_every_array_without_overlap(window):
             assert p.x + p.width <= q.x or q.x + q.width <= p.x or p.y + p.height <= q.y or q.y + q.height <= p.y
 
 
-def test_a_read_glows_blue_and_a_write_amber(window, qtbot):
+def test_a_read_glows_blue_and_a_write_has_an_amber_ring(window, qtbot):
     stage: Stage = window.stage
     seen = {}
     for step in (0, window.session.cursor.steps - 1):
         window.session.cursor.seek(step)
         array = int(window.session.cursor.playable.timeline.array[step])
         panel = next(p for p in stage.panels() if p.array == array)
-        # A corner of the first cell, beside its value.
-        at = QPoint(int(panel.x + panel.cell * 0.2), int(panel.y + panel.cell * 0.2))
+        # A corner of the first cell, beside its value; of what is written, the ring at its edge.
+        beside = panel.cell * 0.2
+        at = QPoint(
+            int(panel.x + (2 if window.session.cursor.playable.timeline.write[step] else beside)), int(panel.y + beside)
+        )
         seen[step] = QColor(stage.grab().toImage().pixel(at))
     read, write = seen.values()
     assert read.blue() > read.red() + 60
