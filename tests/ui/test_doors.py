@@ -22,6 +22,7 @@ from gemmviz.ui.panels import doors as doors_file
 from gemmviz.ui.panels.door_file import FilePicture
 from gemmviz.ui.panels.door_pictures import SectorsPicture
 from gemmviz.ui.panels.doors import Doors
+from gemmviz.ui.panels.kernel_chooser import find_kernel
 from gemmviz.ui.source import pasted
 from gemmviz.ui.stage.stage import Stage
 
@@ -55,10 +56,11 @@ def test_tab_leads_to_nothing_that_the_doors_cover(window, doors, qtbot):
 
 @pytest.mark.sweep("49")  # the key 1
 @pytest.mark.parametrize("key", [Qt.Key.Key_1, Qt.Key.Key_Return])
-def test_the_first_door_plays_a_tile_that_moves(window, doors, qtbot, key):
+def test_the_first_door_plays_a_tile_that_moves(window, request, qtbot, key):
     session = window.session
     session.choice.choose_kernel(next(k for k in session.choice.kernels if k.name == "hostmult1"))
     wait_recorded(window, qtbot)
+    doors = request.getfixturevalue("doors")
     qtbot.keyClick(doors.focusWidget(), key)
     assert window.doors is None and session.choice.kernel.name == "gputiled"
     assert session.choice.params == {"TS": 4} and session.choice.problem.m == 8
@@ -100,6 +102,13 @@ def test_dropped_files_are_opened(window, doors, qtbot, monkeypatch, tmp_path, n
     assert entering.isAccepted()
     window.dropEvent(QDropEvent(QPointF(9, 9), *drop))
     assert opened == mine and window.doors is None
+
+
+def test_a_kernel_that_is_found_by_its_name_is_not_covered(window, doors, qtbot):
+    box = find_kernel(window.session, window)
+    qtbot.keyClicks(box.box, "RR")
+    box.box.returnPressed.emit()  # a key would be the doors', as no window is active here
+    assert window.doors is None and window.session.choice.base.name == "RR"
 
 
 def test_a_drop_without_a_file_of_this_machine_is_refused(window, doors):

@@ -166,6 +166,14 @@ def test_the_foot_has_the_step_and_the_keys_that_a_teacher_needs(presenter, sess
     assert presenter.place.text() == f"Step 1 of {session.cursor.steps}"
     hints = presenter.hints.text().replace("\N{NO-BREAK SPACE}", " ")
     assert all(text in hints for text in ("B black", "P predict", "F1 keys", "Esc end"))
+    presenter.hints.linkActivated.emit("present_black")
+    assert presenter.black.isVisible()
+    qtbot.mouseClick(presenter.black, Qt.MouseButton.LeftButton)
+    assert not presenter.black.isVisible()
+    presenter.hints.linkActivated.emit("present_predict")
+    assert presenter.session.predict.on
+    presenter.hints.linkActivated.emit("present_predict")
+    assert not presenter.session.predict.on
     assert "Step" not in presenter.sentence.text() and "line" not in presenter.sentence.text()
 
 

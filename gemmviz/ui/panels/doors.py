@@ -129,7 +129,7 @@ class Doors(QWidget):
                 text = tr("Go on where I stopped: {kernel}, stop {stop} of its lesson", kernel=name, stop=stop)
             self.go_on.setText(text)
         listen(self, session.preferences.themed, self._on_theme)
-        for opened in (session.tour.changed, session.comparison.changed):
+        for opened in (session.choice.opened, session.tour.changed, session.comparison.changed):
             listen(self, opened, self.leave)
         self._on_theme()
         below.installEventFilter(self)

@@ -88,7 +88,14 @@ class Chooser(QDialog):
     def _choose_first(self) -> None:
         shown = self._shown()
         self.none.setVisible(not shown)
-        self.list.setCurrentRow(shown[0] if shown else -1)
+        self.list.setCurrentRow(min(shown, key=self._far) if shown else -1)
+        self.list.scrollToItem(self.list.currentItem())
+
+    def _far(self, row: int) -> tuple[bool, bool, bool]:
+        """Return how far a row is from what was typed: its name is that, begins with it, or has it in its title."""
+        typed, item = self.box.text().casefold().strip(), self.list.item(row)
+        name, text = item.data(Qt.ItemDataRole.UserRole).name.casefold(), item.text().casefold()
+        return name != typed, not name.startswith(typed), typed not in text
 
     def _shown(self) -> list[int]:
         return [row for row in range(self.list.count()) if not self.list.item(row).isHidden()]

@@ -1,9 +1,11 @@
 """Presenter mode: one matrix trio fills a screen, with the line that executes and a sentence, for the back row."""
 
+from collections.abc import Callable
+from html import escape as escape_html
 from math import ceil
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtGui import QAction, QCloseEvent, QFont, QKeySequence, QResizeEvent, QShowEvent
+from PySide6.QtGui import QAction, QCloseEvent, QFont, QKeySequence, QMouseEvent, QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QBoxLayout, QLabel, QSizePolicy, QVBoxLayout, QWidget
 
 from gemmviz.language import tr
@@ -83,10 +85,12 @@ class Presenter(QWidget):
         self.actions_table = presenter_actions(self)
         for record in self.actions_table:
             self._add_action(record)
+        self.hints.setTextFormat(Qt.TextFormat.RichText)
+        self.hints.linkActivated.connect(self._on_hint)
         self.keys = KeysOverlay(self, self.actions_table)
         self.note = PresenterNote(self, session)
-        self.black = QWidget(self)
-        self.black.setAutoFillBackground(True)
+        self.black = _Black(self, self.blacken)
+        self.black.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
         self.black.setStyleSheet("background: #000000;")
         self.black.hide()
         for signal in (
@@ -248,12 +252,19 @@ class Presenter(QWidget):
         escape = tr("close the question") if self.session.predict.on else tr("end")
         words = tr("black"), tr("predict"), tr("keys"), escape
         keys = {action.id: key_text(action.keys[0]) for action in self.actions_table if action.id in _HINTS}
-        hints = [f"{keys[name]}\N{NO-BREAK SPACE}{word}" for name, word in zip(_HINTS, words, strict=True)]
+        hints = {name: f"{keys[name]}\N{NO-BREAK SPACE}{word}" for name, word in zip(_HINTS, words, strict=True)}
         metrics, margins = self.hints.fontMetrics(), self._words.contentsMargins()
         room = self.words.width() - margins.left() - margins.right() - self.place.sizeHint().width()
-        while hints and metrics.horizontalAdvance(_APART.join(["", *hints])) > room:
-            del hints[0]
-        self.hints.setText(_APART.join(hints))
+        while hints and metrics.horizontalAdvance(_APART.join(["", *hints.values()])) > room:
+            del hints[next(iter(hints))]
+        colour = for_presenting(THEMES[self.session.preferences.theme]).muted
+        link = "<a href='{}' style='color: {}; text-decoration: none'>{}</a>"
+        apart = _APART.replace(" ", "\N{NO-BREAK SPACE}")
+        self.hints.setText(apart.join(link.format(name, colour, escape_html(text)) for name, text in hints.items()))
+
+    def _on_hint(self, name: str) -> None:
+        """Do what a hint says: by mouse alone there is no other way."""
+        next(action for action in self.actions_table if action.id == name).callback()
 
     def _has_room_for(self, height: int) -> bool:
         """Say whether something of a height fits below a question with its answers and its reason."""
@@ -335,6 +346,18 @@ class Presenter(QWidget):
         """Let whoever began it end it."""
         event.ignore()
         self.left.emit()
+
+
+class _Black(QWidget):
+    """A black screen, which a click ends."""
+
+    def __init__(self, parent: QWidget, end: Callable[[], None]) -> None:
+        super().__init__(parent)
+        self._end = end
+
+    def mousePressEvent(self, event: QMouseEvent) -> None:
+        """End it."""
+        self._end()
 
 
 def _text(name: str) -> QLabel:
