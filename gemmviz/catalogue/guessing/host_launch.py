@@ -38,7 +38,8 @@ def find(source: ParsedSource, function: Function) -> list[HostLaunch]:
     """Return the launches of a kernel, those in its own file first."""
     plain = function.name.rpartition("::")[2]
     found = [launch for launch in source.launches if launch.name == plain]
-    # Another function may have the same name in another file.
+    # Another function may have the same name in another file: it is another one if it has more parameters.
+    found = [launch for launch in found if len(launch.arguments) <= len(function.parameters)]
     fitting = [one for one in found if len(one.arguments) in (0, len(function.parameters))]
     return [with_names(one, function) for one in fitting or found]
 

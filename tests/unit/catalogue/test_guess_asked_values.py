@@ -64,3 +64,12 @@ def test_constants_stand_in_a_header_of_the_file_that_launches(tmp_path: Path) -
     path.write_text(KERNEL)
     made = guess(KERNEL, path, around=surroundings(path, KERNEL))
     assert is_launched_so(made) and made.block == ("16", "16")
+
+
+def test_a_launch_with_more_arguments_is_one_of_another_kernel(tmp_path: Path) -> None:
+    host = HOST.format(declared="const int rows = 4;", read="").replace("N, K);", "N, K, a);")
+    (tmp_path / "main.cu").write_text(host)
+    path = tmp_path / "kernel.cu"
+    path.write_text(KERNEL)
+    made = guess(KERNEL, path, around=surroundings(path, KERNEL))
+    assert made.block == ("16", "16") and not is_stated(made, "block")
