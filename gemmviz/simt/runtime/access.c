@@ -3,6 +3,7 @@
 #include "notes.h"
 #include "ownership.h"
 #include "pages.h"
+#include "shared_memory.h"
 #include "stop.h"
 #include "watched.h"
 #include <string.h>
@@ -135,6 +136,24 @@ static inline int inside(const gv_watched *a, uintptr_t at, uint32_t bytes)
     return at - a->start < a->bytes && at - a->start + bytes <= a->bytes;
 }
 
+// An access in the unused memory around all shared arrays means the nearest one.
+static void notice_in_zone(uintptr_t at, uint32_t bytes, int write, uintptr_t pc)
+{
+    const gv_run *r = gv_now.run;
+    uint64_t least = UINT64_MAX;
+    uint32_t nearest = GV_NOWHERE;
+    for (uint32_t i = 0; i < r->arrays; i++) {
+        const gv_array *a = &r->array[i];
+        uint64_t far = at < a->start ? a->start - at : at - a->start - a->bytes;
+        if (!a->shared || a->inside || far >= least) continue;
+        least = far;
+        nearest = i;
+    }
+    if (nearest == GV_NOWHERE) return;
+    int64_t offset = (int64_t)(at - r->array[nearest].start);
+    gv_notice(GV_NOTE_OUT_OF_BOUNDS, (int)nearest, offset, pc, bytes, 0, write);
+}
+
 // Returns the array of an access; GV_NOWHERE if the address is in no watched array, or only in the guard of one.
 static uint32_t array_at(uintptr_t at, uint32_t bytes, int write, uintptr_t pc)
 {
@@ -154,7 +173,8 @@ static uint32_t array_at(uintptr_t at, uint32_t bytes, int write, uintptr_t pc)
         if (write) pending.is = MAPPED;
         return GV_NOWHERE;
     }
-    if (write) gv_unwatched_write(at);
+    if (gv_in_shared_zone(at)) notice_in_zone(at, bytes, write, pc);
+    else if (write) gv_unwatched_write(at);
     return GV_NOWHERE;
 }
 

@@ -37,6 +37,12 @@ void gv_shared_begin(void)
 
 uintptr_t gv_shared_start(void) { return segment.start; }
 
+int gv_in_shared_zone(uintptr_t at)
+{
+    uint64_t place = at - segment.start;
+    return place < segment.bytes && (place < GV_ZONE_BYTES || place >= segment.bytes - GV_ZONE_BYTES);
+}
+
 int gv_is_shared(const void *at) { return !segment.bytes || (uintptr_t)at - segment.start < segment.bytes; }
 
 void gv_must_be_shared(const void *at, const char *instruction, uintptr_t pc)

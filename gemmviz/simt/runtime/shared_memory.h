@@ -2,6 +2,12 @@
 #pragma once
 #include "running.h"
 
+// The unused memory at both ends of the segment, see shared_zone.c: more than the guard of an array, see job.py.
+enum { GV_ZONE_BYTES = 1 << 16 };
+
+// Returns whether an address is there: no variable is.
+int gv_in_shared_zone(uintptr_t at);
+
 // Finds the segment of the thread that runs the kernel. For record.c.
 void gv_shared_begin(void);
 

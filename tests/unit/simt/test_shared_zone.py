@@ -33,8 +33,16 @@ __global__ void k(const float *A, const float *B, float *C)
 """
 
 
-def kernel() -> Kernel:
-    return parse(TEXT, Path("mine.cu"))
+FAR = (
+    TEXT.replace("first[4], ", "")
+    .replace("first[x - 64] = A[x];", "")
+    .replace("first[other - 64]", "0")
+    .replace("64", "9000")
+)
+
+
+def kernel(text: str = TEXT) -> Kernel:
+    return parse(text, Path("mine.cu"))
 
 
 @pytest.mark.parametrize("macros", [{}, {"GV_SHARED_START": START}], ids=["usual", "moved"])
@@ -60,3 +68,10 @@ def test_a_write_beside_a_shared_array_is_reported_and_kept() -> None:
     found = {(one.array, one.writes, one.count) for one in trace.diagnostics}
     assert found == {(array, writes, 4) for array in ("first", "last") for writes in (True, False)}
     assert trace.c.tolist() == [2, 2, 2, 2]
+
+
+def test_a_write_far_behind_the_last_shared_array_is_reported() -> None:
+    job = launch(kernel(FAR), Problem(2, 2, 2))
+    trace = run(build(job), job, np.ones(4, np.float32), np.ones(4, np.float32), deadline_s=10, capacity=1000)
+    found = [(one.array, one.writes, one.count) for one in trace.diagnostics]
+    assert found == [("last", True, 4), ("last", False, 4)]
