@@ -170,7 +170,9 @@ def _any_size(right: Guess, size: Problem, try_one: TryOne) -> Guess:
     if odd is None or odd == size:
         return replace(right, settled=tr("recorded: C is right at {size}", size=size), right=True)
     wrong, odd = _wrong_somewhere(right, odd, try_one)
-    several = None if wrong else several_blocks(right, odd)
+    # With large tiles only a small K leaves room for several blocks, and a pipeline may need a larger one.
+    large = odd.m * odd.n * odd.k > MOST_PRODUCTS
+    several = None if wrong or large else several_blocks(right, odd)
     if several is not None and (wrong := _wrong(right, several, try_one)):
         turned = replace(right, grid=right.grid[::-1])
         if turned.grid != right.grid and not _wrong(turned, several, try_one):

@@ -57,6 +57,14 @@ def test_a_kernel_with_large_tiles_is_tried_at_a_second_depth_too() -> None:
     assert "and at 256 x 128 x 96" in settled.settled
 
 
+def test_a_pipeline_with_large_tiles_is_not_tried_at_a_depth_of_one_tile() -> None:
+    text = written("float *A, float *B, float *C, int M, int N, int K", "M", "N", "K", "A", "B", "C")
+    conditions = ("M % 256 == 0", "N % 256 == 0", "K % 16 == 0")
+    asked = dataclasses.replace(guess(text + HOST, Path("mine.cu")), requires=conditions, grid=("N / 256", "M / 256"))
+    settled = settle(asked, lambda kernel, size: "out of bounds" if size.k < 48 else "")
+    assert settled.right and settled.requires == conditions
+
+
 def test_a_size_is_tried_at_a_multiple_of_what_is_asked_and_of_no_more() -> None:
     text = written("float *A, float *B, float *C, int M, int N, int K", "M", "N", "K", "A", "B", "C")
     made = guess(text, Path("mine.cu"))
