@@ -28,6 +28,7 @@ USUAL = ("hostmult0", "matmul_kernel_naive", "gputiled", "matmul_kernel_2d_threa
 LARGE = (("gpumult0_restrict", {"BX": 16, "BY": 16}), ("gputiled", {"TS": 16}))
 _RUNG_S, _PLAY_S, _QUICK_S = 2.5, 8.0, 0.2
 _STARTS = 3
+_PATIENCE = 10  # times as long as it plays, until the first sample: the machine is looked at before
 _SIZE, _QUICK_SIZE = 64, 16
 _BEAT_MS = 2
 _RECORDING_S = 300.0
@@ -250,6 +251,9 @@ def measure_stalls(table, window, meter, seconds, size):
     session.playback.play()
     session.choice.choose_bench(problem=Problem.cube(512))
     window.controller.measuring.measure(measured_here(session))
+    until = time.monotonic() + _PATIENCE * seconds
+    while not session.results.samples.gflops and time.monotonic() < until:
+        wait(50)
     wait(seconds * 1e3)
     bench_frames, bench_stall = meter.take()
     measured = bool(session.results.samples.gflops)
