@@ -13,7 +13,7 @@ from gemmviz.catalogue.guessing.functions import Function, HostFile, Parameter
 from gemmviz.catalogue.guessing.handed_shapes import with_shapes_of_callers
 from gemmviz.catalogue.guessing.heads import body_at, bounds_of, clusters_of, head_of, parameter_of, template_of
 from gemmviz.catalogue.guessing.launches import HostLaunch, by_pointer, launches, tidy
-from gemmviz.catalogue.guessing.macros import DIRECTIVE, Macro, expand, macros, rounded, small
+from gemmviz.catalogue.guessing.macros import DIRECTIVE, Macro, expand, launching, macros, rounded, small
 from gemmviz.catalogue.guessing.matrix_views import plain_views
 from gemmviz.catalogue.guessing.struct_parameters import Layouts, layouts, with_sizes
 from gemmviz.catalogue.guessing.struct_types import StructType, aliases, bodies, full_type, structs, with_members
@@ -145,7 +145,7 @@ def read_source(text: str, around: Surroundings | None = None) -> ParsedSource:
         helpers += _functions(*inside, objects, functions)[1]
     tokens, lines = numbered(_blank(plain))
     renamed = type_aliases((*plain_headers, plain), objects)
-    tokens, lines = _assigned(tokens, lines)
+    tokens, lines = launching(*_assigned(tokens, lines), functions)
     known_structs |= structs(tokens)
     known_objects = known_objects.and_those_of(tokens)
     known_layouts |= layouts(tokens)
@@ -206,8 +206,8 @@ def _neighbour(
 ) -> HostFile:
     """Return another file, with the macros of this one and its own."""
     own, calls, _, _ = macros(plain)
-    tokens, lines = _assigned(*numbered(_blank(plain)))
     calls = functions | calls
+    tokens, lines = launching(*_assigned(*numbered(_blank(plain))), calls)
     calls = small(chain(*_functions(tokens, lines, own, calls))) | calls
     calls |= rounded(calls)
     constants = {name: value for name, value in own.items() if is_whole(value)} | _globals(tokens) | _declared(tokens)

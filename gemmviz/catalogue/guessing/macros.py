@@ -120,7 +120,7 @@ def _expand(
                 rest = [word for part in inner[len(names) - 1 :] for word in (*part, ",")]
                 given["__VA_ARGS__"] = rest[:-1]
             filled = [word for name in value for word in given.get(name, [name])]
-            out += _expand(filled[:MOST_TOKENS], objects, functions, busy | {token}, left)
+            out += _expand(_pasted(filled[:MOST_TOKENS]), objects, functions, busy | {token}, left)
             at = end + 1
         elif token in objects and token not in busy and not is_whole(objects[token]) and len(busy) < DEEPEST:
             out += _expand(list(objects[token]), objects, functions, busy | {token}, left)
@@ -129,6 +129,53 @@ def _expand(
             out.append(token)
             at += 1
     return out
+
+
+def _pasted(tokens: list[str]) -> list[str]:
+    """Return tokens with one name in the place of two with ``##`` between them."""
+    out: list[str] = []
+    at = 0
+    while at < len(tokens):
+        if tokens[at : at + 2] == ["#", "#"] and out and at + 2 < len(tokens):
+            out[-1] += tokens[at + 2]
+            at += 3
+        else:
+            out.append(tokens[at])
+            at += 1
+    return out
+
+
+def launching(tokens: list[str], lines: list[int], functions: Mapping[str, Macro]) -> tuple[list[str], list[int]]:
+    """Return a file's tokens and their lines with the functions that macros make, if these launch a kernel.
+
+    Parameters
+    ----------
+    tokens, lines
+        Of the file.
+    functions
+        The macros with parameters.
+    """
+    makers = {
+        name for name, (_, text) in functions.items() if "<<<" in text and "{" in text and "__global__" not in text
+    }
+    if makers.isdisjoint(tokens):
+        return tokens, lines
+    out: list[str] = []
+    kept: list[int] = []
+    depth = at = 0
+    while at < len(tokens):
+        depth += (tokens[at] == "{") - (tokens[at] == "}")
+        if depth == 0 and tokens[at] in makers and tokens[at + 1 : at + 2] == ["("]:
+            end = closing(tokens, at + 1) + 1
+            made = expand(tokens[at:end], {}, {tokens[at]: functions[tokens[at]]})
+            out += made
+            kept += [lines[at]] * len(made)
+            at = end
+        else:
+            out.append(tokens[at])
+            kept.append(lines[at])
+            at += 1
+    return out, kept
 
 
 def _opening(tokens: list[str] | tuple[str, ...], at: int) -> int:

@@ -260,3 +260,26 @@ void run(float *a, float *b, float *c, int n) {
     launches = [(one.block, one.grid) for one in (made, *made.others)]
     assert {(("32", "4"), ("floor(N / 32)", "floor(N / 4)")), (("16", "16"), ("floor(N / 16)",) * 2)} <= set(launches)
     assert ("1",) not in [block for block, _ in launches]
+
+
+MADE_BY_A_MACRO = """template <int BM, int BN>
+__global__ void tile_kernel(const float *A, const float *B, float *C, int M, int N, int K) {
+    int row = blockIdx.y * BM + threadIdx.x / BN, col = blockIdx.x * BN + threadIdx.x % BN;
+    float sum = 0;
+    for (int k = 0; k < K; k++) sum += A[row * K + k] * B[k * N + col];
+    C[row * N + col] = sum;
+}
+#define MAKE_RUN(name)                                                   \\
+    void name(const float *a, const float *b, float *c, int M, int N, int K) { \\
+        const int BM = 8, BN = 16;                                       \\
+        const dim3 grid((N + BN - 1) / BN, (M + BM - 1) / BM);           \\
+        name##_kernel<8, 16><<<grid, 128>>>(a, b, c, M, N, K);           \\
+    }
+MAKE_RUN(tile)
+"""
+
+
+def test_a_macro_makes_the_function_that_launches_a_kernel() -> None:
+    made = guess(MADE_BY_A_MACRO, Path("mine.cu"))
+    assert (made.block, made.params) == (("128",), {"BM": (8,), "BN": (16,)})
+    assert [side.replace("BN", "16").replace("BM", "8") for side in made.grid] == ["ceil(N / 16)", "ceil(M / 8)"]
