@@ -36,8 +36,9 @@ here is drawn by hand. The films play as the window does at speed 1. Steps are a
 
 `python docs/gallery.py` makes all of it, as `docs/gallery.toml` says.
 
-Blue is read, an amber frame is written; the hue of C is the block (on a CPU the thread) that owns an element; dashes frame what
-the chosen block holds. The sizes are small, so that cells can be told apart; what costs at 4096 is measured, not shown.
+Blue is read, an amber frame is written; the hue of C is the block (on a CPU the thread) that owns an element; dashes
+frame what the chosen block holds. The sizes are small, so that cells can be told apart; what costs at 4096 is measured,
+not shown.
 """
 
 
