@@ -6,8 +6,8 @@ from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QDialog, QFileDialog, QInputDialog, QMessageBox, QPushButton
 
-from gemmviz.ui.comparison.chooser import Chooser
 from gemmviz.ui.export.dialog import ExportDialog
+from gemmviz.ui.panels.kernel_chooser import Chooser
 
 _KINDS_OF_FILE = 3  # names that are saved under take turns, so that the ladder does not grow for ever
 
@@ -54,7 +54,7 @@ class Dialogs(Somebody):
         if isinstance(dialog, Chooser):
             dialog.box.setText(self.random.choice(("", "tile", "naive", "no such rung")))
             QTest.keyClick(dialog.box, self.random.choice((Qt.Key.Key_Down, Qt.Key.Key_Return, Qt.Key.Key_Escape)))
-            return "choosing the rung beside"
+            return "choosing a rung"
         buttons = [b for b in dialog.findChildren(QPushButton) if b.isVisible() and b.isEnabled()]
         if buttons and self.random.random() < 0.7:
             self.random.choice(buttons).click()

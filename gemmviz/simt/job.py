@@ -35,7 +35,6 @@ _T = TypeVar("_T")
 _SHARED_GUARD = 8 << 10
 # CUDA gives a thread up to 512 KiB of local memory. Only touched pages are committed.
 _STACK_BYTES = {"cuda": 1 << 20, "c": 8 << 20}
-_SCOUTING_S = 20.0
 
 
 class Again(Exception):
@@ -51,7 +50,10 @@ def attempted(attempt: Callable[[bool], _T]) -> _T:
 
 
 class Job:
-    """One run from its arguments to its end. At first A, B and C are zeros, and there is no memory for accesses."""
+    """One run from its arguments to its end. At first A, B and C are zeros, and there is no memory for accesses.
+
+    `deadline_s` of processor time is for the run, and also for the first block's run that finds the boxes' tiles.
+    """
 
     def __init__(
         self,
@@ -60,6 +62,7 @@ class Job:
         blocks: tuple[int, int] | None,
         at_once: bool,
         *,
+        deadline_s: float,
         scratch: bool = False,
     ) -> None:
         self.launch = launch = launch.one_entry
@@ -96,6 +99,7 @@ class Job:
         run.block[:], run.grid[:] = launch.block, launch.grid
         run.first_block, run.end_block, run.cluster = first, end, launch.cluster[0]
         run.at_once = at_once
+        run.deadline_s, run.clock_s = deadline_s, clock_s(deadline_s)
         run.stack_bytes = _STACK_BYTES[launch.kernel.backend]
         run.arguments = ctypes.cast(self._arguments.pointers, ctypes.c_void_p).value
         run.entry = ctypes.cast(self._code.gv_entry, ctypes.c_void_p).value
@@ -112,7 +116,6 @@ class Job:
         # It must be the first block, because another block may wait for it.
         run.first_block, run.end_block, run.workers, run.count_only = 0, run.cluster, 1, 1
         run.capacity, run.more_capacity = MAX_ACCESSES, MORE_PER_ACCESS * MAX_ACCESSES
-        self.limit(_SCOUTING_S)
         async_copies.begin(self._code, MAX_ACCESSES, 1)
         tma_boxes.begin(self._code, MAX_ACCESSES, 1)
         self._code.gv_record(ctypes.byref(run))
@@ -127,10 +130,6 @@ class Job:
         # An address belongs to the first array that contains it.
         self.info = replace(self.info, shared=[*tiles, *arrays])
         self._watch(len(tiles))
-
-    def limit(self, deadline_s: float) -> None:
-        """Set the time limit of the run, in seconds of processor time."""
-        self.run.deadline_s, self.run.clock_s = deadline_s, clock_s(deadline_s)
 
     def fill(self, a: npt.NDArray[Any], b: npt.NDArray[Any]) -> None:
         """Set A and B, and fill C with values that no kernel computes by chance."""

@@ -147,10 +147,9 @@ def run(
 
     def attempt(at_once: bool) -> tuple[Job, Copies, TmaReport, float, list[FlagState]]:
         nonlocal more
-        job = Job(library, launch, blocks, at_once, scratch=earlier > 0)
+        job = Job(library, launch, blocks, at_once, deadline_s=deadline_s, scratch=earlier > 0)
         job.fill(a, b)
         run = job.run
-        job.limit(deadline_s)
         run.capacity, run.more_capacity = capacity, MORE_PER_ACCESS * capacity
         run.workers = max(1, min(workers, (run.end_block - run.first_block) // BLOCKS_PER_WORKER))
         if not columns:
@@ -211,8 +210,7 @@ def count(
     """
 
     def attempt(at_once: bool) -> AccessCount:
-        job = Job(library, launch, blocks, at_once)
-        job.limit(deadline_s)
+        job = Job(library, launch, blocks, at_once, deadline_s=deadline_s)
         job.run.capacity, job.run.more_capacity = limit, MORE_PER_ACCESS * limit
         job.run.workers, job.run.count_only = 1, 1
         began, complete = time.perf_counter(), True

@@ -140,3 +140,15 @@ def test_a_script_for_a_gpu_runs_there(script):
 def test_every_script_is_tested():
     scripts = {file.name for file in FOLDER.glob("*.py") if "\nif __name__ ==" in file.read_text(encoding="utf-8")}
     assert scripts == {script.split()[0] for script in CASES} | ELSEWHERE | ON_A_GPU
+
+
+def test_scripts_import_modules_that_exist():
+    package = FOLDER.parent / "gemmviz"
+    imported = {
+        (script.name, module)
+        for script in FOLDER.glob("*.py")
+        for module in re.findall(r"^\s*from gemmviz\.([\w.]+) import", script.read_text(encoding="utf-8"), re.MULTILINE)
+    }
+    assert len(imported) > 100
+    places = {(script, package.joinpath(*module.split("."))) for script, module in imported}
+    assert not [(script, at) for script, at in places if not (at.is_dir() or at.with_suffix(".py").is_file())]

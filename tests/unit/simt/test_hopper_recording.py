@@ -11,7 +11,7 @@ from hopper_recordings import FFMA, RING, SHAPES, STYLES, launched, recorded
 
 from gemmviz import data
 from gemmviz.catalogue.problem import Problem, small_integer_inputs
-from gemmviz.simt import recorder
+from gemmviz.simt import job, recorder
 from gemmviz.simt.build import build as build_recorder
 from gemmviz.trace.cost.traffic import measure
 from gemmviz.trace.hazards import find
@@ -241,3 +241,17 @@ def test_a_step_of_the_copy_engine_is_told_from_one_of_threads(ring: Recording) 
     # A box is read in one step and written in another; the products and the stores are the threads' own.
     assert sum(moved) == int((ring.boxes.reads > 0).sum() + (ring.boxes.writes > 0).sum())
     assert 0 in moved
+
+
+def test_the_run_that_finds_the_boxes_tiles_has_the_time_limit_of_the_whole(monkeypatch: pytest.MonkeyPatch) -> None:
+    limits: list[float] = []
+    find_tiles = job.Job._find_tiles
+
+    def observed(self: job.Job, dtypes: list[str]) -> None:
+        find_tiles(self, dtypes)
+        limits.append(self.run.deadline_s)
+
+    monkeypatch.setattr(job.Job, "_find_tiles", observed)
+    ring = launched(RING, Problem(256, 128, 64))
+    assert recorder.count(build_recorder(ring), ring, deadline_s=7.5, limit=10**7).accesses > 0
+    assert limits == [7.5]
