@@ -11,7 +11,7 @@ from pathlib import Path
 from gemmviz.assembly.toolkit import Toolkit
 from gemmviz.backends.compiler import BUILD_TIMEOUT_S
 from gemmviz.backends.nvrtc import OF_CUPY, mma_folders, nvrtc_error, options, program_text
-from gemmviz.backends.overloads import name_of
+from gemmviz.backends.overloads import AMBIGUOUS, address_of, name_of, typed_address_of
 from gemmviz.backends.toolchain import no_room, source_folder
 from gemmviz.catalogue.errors import BuildError, CompileStopped, ConstraintError, Unavailable
 from gemmviz.catalogue.launch import Launch
@@ -52,7 +52,7 @@ class Compiled:
     architectures: tuple[int, ...]
 
 
-def compiled(launch: Launch, architecture: str, tools: Toolkit, folder: Path) -> Compiled:
+def compiled(launch: Launch, architecture: str, tools: Toolkit, folder: Path, address: str = "") -> Compiled:
     """Compile a launch as for a measurement, with information about lines.
 
     Parameters
@@ -65,6 +65,8 @@ def compiled(launch: Launch, architecture: str, tools: Toolkit, folder: Path) ->
         From `gemmviz.assembly.toolkit.toolkit`.
     folder
         The folder for the files, which may be written.
+    address
+        As for `gemmviz.backends.nvrtc.compile_launch`.
 
     Raises
     ------
@@ -77,7 +79,7 @@ def compiled(launch: Launch, architecture: str, tools: Toolkit, folder: Path) ->
     """
     plain = [option for option in options(launch) if not option.startswith(_ARCHITECTURE)]
     flags = [*plain, OF_CUPY, _ARCHITECTURE + architecture, "-lineinfo", "--ptxas-options=-v"]
-    request = {"code": program_text(launch), "entry": name_of(launch), "options": flags}
+    request = {"code": program_text(launch, address), "entry": name_of(address or address_of(launch)), "options": flags}
     (folder / "request.json").write_text(json.dumps(request), encoding="utf-8")
     python = Path(sys.executable).resolve()
     library = tools.nvrtc.resolve()
@@ -102,6 +104,9 @@ def compiled(launch: Launch, architecture: str, tools: Toolkit, folder: Path) ->
                 "NVRTC {version} does not know {arch}: it has {known}", version=version, arch=architecture, known=names
             )
             raise ConstraintError(said_all)
+        typed = typed_address_of(launch) if AMBIGUOUS in log and not address else ""
+        if typed:
+            return compiled(launch, architecture, tools, folder, typed)
         raise nvrtc_error(log, launch.kernel.path, launch.entry)
     return Compiled(folder / "kernel.cubin", _read(folder / "kernel.ptx"), log, str(facts["lowered"]), version, known)
 

@@ -14,7 +14,7 @@ from gemmviz import data
 from gemmviz.backends.base import Build, LaunchError
 from gemmviz.backends.cupy_check import cupy_major
 from gemmviz.backends.device_source import source_of_device
-from gemmviz.backends.overloads import address_of, name_of
+from gemmviz.backends.overloads import AMBIGUOUS, address_of, name_of, typed_address_of
 from gemmviz.backends.signature import describing_source
 from gemmviz.backends.struct_arguments import filling_source
 from gemmviz.backends.toolchain import line_directive, source_folder
@@ -36,13 +36,22 @@ OF_CUPY = "-ftz=true"
 """The flag that CuPy adds itself: denormals count as zero."""
 
 
-def program_text(launch: Launch) -> str:
-    """Return the text that NVRTC compiles: a kernel's file without its host code, and code that reports its types."""
+def program_text(launch: Launch, address: str = "") -> str:
+    """Return the text that NVRTC compiles: a kernel's file without its host code, and code that reports its types.
+
+    Parameters
+    ----------
+    launch
+        The launch.
+    address
+        Its kernel's address, from `gemmviz.backends.overloads`; by default its name alone.
+    """
+    address = address or address_of(launch)
     # #line keeps the line numbers of the user's file, whatever CuPy puts before it.
     path = launch.kernel.path
     code = source_of_device(launch)
     words = f"{_WORDS}\n{_TENSOR_MAP}" if _NAMES_A_MAP.search(plain_code(code)) else _WORDS
-    return f"{words}\n{line_directive(path)}\n{code}\n{describing_source(address_of(launch))}{filling_source(launch)}"
+    return f"{words}\n{line_directive(path)}\n{code}\n{describing_source(address)}{filling_source(launch, address)}"
 
 
 def options(launch: Launch) -> tuple[str, ...]:
@@ -63,7 +72,9 @@ def options(launch: Launch) -> tuple[str, ...]:
     )
 
 
-def compile_launch(cp: Any, launch: Launch, extra_flags: tuple[str, ...] = ()) -> tuple[Any, Any, Build]:
+def compile_launch(
+    cp: Any, launch: Launch, extra_flags: tuple[str, ...] = (), address: str = ""
+) -> tuple[Any, Any, Build]:
     """Compile a launch's kernel.
 
     Parameters
@@ -74,6 +85,8 @@ def compile_launch(cp: Any, launch: Launch, extra_flags: tuple[str, ...] = ()) -
         The launch.
     extra_flags
         Further flags for NVRTC.
+    address
+        As for `program_text`. If the name alone is ambiguous, the kernel's type is put before it.
 
     Returns
     -------
@@ -90,7 +103,7 @@ def compile_launch(cp: Any, launch: Launch, extra_flags: tuple[str, ...] = ()) -
     kernel = launch.kernel
     copies, own = str(source_folder(kernel.path).resolve()), str(kernel.path.parent.resolve())
     flags = (*options(launch), *extra_flags)
-    code, name = program_text(launch), name_of(launch)
+    code, name = program_text(launch, address), name_of(address or address_of(launch))
     started = time.perf_counter()
     module = cp.RawModule(code=code, options=flags, name_expressions=(name,))
     try:
@@ -99,6 +112,9 @@ def compile_launch(cp: Any, launch: Launch, extra_flags: tuple[str, ...] = ()) -
             # Reading an attribute makes CuPy load the function.
             registers = int(function.num_regs)
     except cp.cuda.compiler.CompileException as error:
+        typed = typed_address_of(launch) if AMBIGUOUS in str(error) and not address else ""
+        if typed:
+            return compile_launch(cp, launch, extra_flags, typed)
         raise nvrtc_error(str(error), kernel.path, launch.entry) from None
     except cp.cuda.nvrtc.NVRTCError as error:
         raise BuildError(f"{kernel.path.name}: NVRTC refuses it: {first_line(error)}") from None

@@ -1,38 +1,45 @@
-"""The address of a CUDA kernel in C++, where a file has several kernels of one name."""
+"""The address of a CUDA kernel in C++, where its file has other functions of the same name."""
 
 import re
 
 from gemmviz.backends.device_source import source_of_device
 from gemmviz.backends.entry import in_braces
-from gemmviz.catalogue.guessing.cxx import read_source
-from gemmviz.catalogue.guessing.functions import Parameter
 from gemmviz.catalogue.launch import Launch
 from gemmviz.catalogue.plain_code import plain_code
 
+AMBIGUOUS = "cannot determine which instance of overloaded function"
+"""Stands in NVRTC's log where a name alone does not tell which function is meant."""
+_QUALIFIERS = re.compile(r"\b(?:__restrict__|__restrict|__grid_constant__)\b")
+_NAME = re.compile(r"(?<=[\s*&])[A-Za-z_]\w*\s*$")
+_ARRAY = re.compile(r"\[[^][]*\]\s*$")
+
 
 def address_of(launch: Launch) -> str:
-    """Return an expression for the address of a launch's kernel.
+    """Return an expression for the address of a launch's kernel: its name alone."""
+    return f"&{launch.entry}"
 
-    Where the file has several kernels of its name, the number of arguments tells which one is meant: its type stands
-    before the name, instead of ``&``.
+
+def typed_address_of(launch: Launch) -> str:
+    """Return an expression for the address of a launch's kernel, with its type before its name.
+
+    The number of arguments tells which kernel of this name is meant. Empty for a template, and where several kernels of
+    the name have as many parameters.
     """
-    entry = launch.entry
-    code = source_of_device(launch)
-    heads = re.findall(rf"__global__[^;{{}}]*?\b{re.escape(entry)}\s*\(", plain_code(code))
-    if len(heads) < 2:
-        return f"&{entry}"
-    given = len(in_braces(launch.kernel.args, launch.kernel.structs))
-    same = [one.parameters for one in read_source(code).kernels if one.name == entry and not one.template]
-    meant = [one for one in same if len(one) == given]
-    if len(same) < 2 or len(meant) != 1:
-        return f"&{entry}"
-    return f"(void (*)({', '.join(map(_type, meant[0]))})){entry}"
+    entry, given = launch.entry, len(in_braces(launch.kernel.args, launch.kernel.structs))
+    code = plain_code(source_of_device(launch), directives=False)
+    heads = re.finditer(rf"__global__[^;{{}}]*?\b{re.escape(entry.rpartition('::')[2])}\s*\(([^;{{}}]*)\)\s*\{{", code)
+    types = {", ".join(map(_type, head[1].split(","))) for head in heads if head[1].count(",") + 1 == given}
+    return f"(void (*)({types.pop()})){entry}" if len(types) == 1 and "<" not in entry else ""
 
 
-def name_of(launch: Launch) -> str:
-    """Return `address_of` for NVRTC, which takes a name without ``&``, too."""
-    return address_of(launch).removeprefix("&")
+def name_of(address: str) -> str:
+    """Return an address for NVRTC, which takes a name without ``&``, too."""
+    return address.removeprefix("&")
 
 
-def _type(parameter: Parameter) -> str:
-    return f"{'const ' * parameter.const}{parameter.type}{' *' * parameter.pointer}"
+def _type(parameter: str) -> str:
+    """Return the type of a parameter, from its declaration: ``const unsigned int n`` is ``const unsigned int``."""
+    plain = _QUALIFIERS.sub(" ", parameter.partition("=")[0]).strip()
+    array = _ARRAY.search(plain)
+    kind = _NAME.sub("", plain[: array.start()] if array else plain)
+    return " ".join(kind.split()) + " *" * bool(array)

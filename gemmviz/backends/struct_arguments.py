@@ -56,8 +56,14 @@ extern "C" __global__ void %(name)s(const long long *gv_v, unsigned char *gv_out
 Fill = Callable[[Any, Sequence[Any]], Any]
 
 
-def filling_source(launch: Launch) -> str:
-    """Return CUDA code to append to the user's: a kernel for each structure parameter; empty without structures."""
+def filling_source(launch: Launch, address: str = "") -> str:
+    """Return CUDA code to append to the user's: a kernel for each structure parameter; empty without structures.
+
+    Parameters
+    ----------
+    launch, address
+        As for `gemmviz.backends.nvrtc.program_text`.
+    """
     kernel = launch.kernel
     parts = [_TYPES] if kernel.structs else []
     members = in_braces([str(n) for n in range(len(kernel.args))], kernel.structs)
@@ -65,7 +71,7 @@ def filling_source(launch: Launch) -> str:
         zip(kernel.structs, (n for n, one in enumerate(members) if one.startswith("{")), strict=True)
     ):
         values = [_member(name, at) for at, name in enumerate(kernel.args[first:end])]
-        fields = {"name": f"{_FILL}{number}", "number": parameter, "address": address_of(launch)}
+        fields = {"name": f"{_FILL}{number}", "number": parameter, "address": address or address_of(launch)}
         parts.append(_SOURCE % {**fields, "members": f"{{{', '.join(values)}}}"})
     return "".join(parts)
 

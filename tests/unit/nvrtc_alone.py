@@ -6,7 +6,7 @@ from functools import cache
 from pathlib import Path
 
 from gemmviz.backends.nvrtc import options, program_text
-from gemmviz.backends.overloads import name_of
+from gemmviz.backends.overloads import AMBIGUOUS, address_of, name_of, typed_address_of
 from gemmviz.catalogue.launch import Launch
 
 
@@ -46,7 +46,10 @@ def errors(launch: Launch, architecture: str) -> str:
     """
     flags = [flag for flag in options(launch) if "--gpu-arch" not in flag]
     headers = [f"-I{folder}" for folder in toolkit()]
-    return compiled(program_text(launch), [*flags, *headers, f"--gpu-architecture={architecture}"], name_of(launch))
+    given = [*flags, *headers, f"--gpu-architecture={architecture}"]
+    log = compiled(program_text(launch), given, name_of(address_of(launch)))
+    typed = typed_address_of(launch) if AMBIGUOUS in log else ""
+    return compiled(program_text(launch, typed), given, name_of(typed)) if typed else log
 
 
 def compiled(code: str, flags: list[str], kernel: str = "") -> str:

@@ -74,7 +74,8 @@ FORMS = {
     + KERNEL
     + "#endif\n",
     "another kernel of the same name": "__global__ void gemm(const float *A, float *C, int n) { C[0] = A[n]; }\n"
-    + KERNEL,
+    + KERNEL.replace("int M, int N, int K", "const unsigned int M, int N = 1, unsigned K = 1"),
+    "a declaration with the kernel's name": "__global__ void gemm(float *C, int n);\n" + KERNEL,
     "brackets in texts": 'const char *usage() { return "} main( {"; }\n' + KERNEL + 'int main() { puts("}"); }\n',
 }
 
