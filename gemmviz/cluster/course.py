@@ -295,7 +295,13 @@ class Course:
             return
         waiting.discard(number)
         if future.status != "finished":
-            self._settle(number, _why(future))
+            why = _why(future)
+            self._settle(number, why)
+            if future.status == "cancelled":  # the connection is lost, so nothing else can be sent
+                for _, unsent in self._queue:
+                    waiting.discard(unsent)
+                    self._settle(unsent, why)
+                self._queue = []
             return
         try:
             report = unpack(future.result(timeout=_FETCH_S), (Report,))

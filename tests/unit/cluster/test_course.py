@@ -93,24 +93,33 @@ DIFFERENT = {
 
 
 class Ended:
-    """The future of a piece whose worker is gone at once, with its result."""
+    """The future of a piece that has failed at once."""
 
-    status = "cancelled"
+    status = "error"
 
     def add_done_callback(self, done):
         done(self)
 
+    def exception(self):
+        return ValueError("no result")
+
+
+class Lost(Ended):
+    """The future of a piece that was sent before the connection was lost."""
+
+    status = "cancelled"
+
 
 class Served(Recording):
-    """A client whose workers end each piece as soon as they have it, but for some: these never end."""
+    """A client whose workers end each piece as soon as they have it; the first piece has another future."""
 
-    def __init__(self, workers, endless=()):
+    def __init__(self, workers, first=Ended):
         super().__init__(workers)
-        self._endless = endless
+        self._first = first
 
     def submit(self, function, piece, key, pure, priority, **where):
         super().submit(function, piece, key, pure, priority, **where)
-        return Future() if self.submitted[-1][1] in self._endless else Ended()
+        return self._first() if self.submitted[-1][1] == 0 else Ended()
 
 
 @pytest.mark.parametrize("command", DIFFERENT)
@@ -126,16 +135,24 @@ def test_larger_pieces_start_first_where_several_workers_share_them(workers, ord
 def test_a_worker_that_is_busy_gets_no_second_piece_while_others_are_free():
     """Six equal pieces on two workers, of which the first one never ends: the others are served by the other worker."""
     jobs = [Job(ProbeRequest(1), SentSources([]), True, 1.0) for _ in range(6)]
-    client, cancel = Served(2, endless=(0,)), threading.Event()
+    client, cancel = Served(2, Future), threading.Event()
     one = Course(client, jobs)
     unserved = Recording(2)
     threading.Timer(0.5, cancel.set).start()
     list(one.run(cancel))
     assert [number for _, number in client.submitted] == [0, 1, 2, 3, 4, 5]
-    assert [heard.why for heard in one.heard] == ["cancelled"] + ["the connection to the cluster was lost"] * 5
+    assert [heard.why for heard in one.heard] == ["cancelled"] + ["ValueError: no result"] * 5
     cancel.set()
     list(Course(unserved, jobs).run(cancel))
     assert [number for _, number in unserved.submitted] == [0, 1]  # the third piece waits for one of two workers
+
+
+def test_pieces_that_were_not_sent_are_lost_with_the_connection():
+    client = Served(1, Lost)
+    one = Course(client, [Job(ProbeRequest(1), SentSources([]), True, 1.0) for _ in range(3)])
+    assert list(one.run(threading.Event())) == []
+    assert [number for _, number in client.submitted] == [0]
+    assert [heard.why for heard in one.heard] == ["the connection to the cluster was lost"] * 3
 
 
 class Silent(Client):
