@@ -16,6 +16,8 @@ from gemmviz.control.unpacking import playable_of, report_of
 from gemmviz.engine.messages import Failed, Recorded, Reply, Request
 from gemmviz.trace.untrusted import Damaged
 
+_CLOSING_S = 0.3
+
 
 class EngineLike(Protocol):
     """The part of an engine that the worker uses: see `gemmviz.engine.supervisor.Engine`."""
@@ -90,16 +92,24 @@ class Worker:
 
     def stop(self) -> None:
         """End the engine and the thread, and wait for both; the next request makes new ones."""
+        self._end(None)
+
+    def close(self) -> None:
+        """Stop forever: this worker emits no more signals.
+
+        Nobody waits for the analysis of a large recording, which cannot be cancelled: its thread ends with it, or with
+        the program.
+        """
+        self._closed = True
+        self._end(_CLOSING_S)
+
+    def _end(self, most_s: float | None) -> None:
+        """End the engine and the thread, and wait for the thread, at most for some seconds."""
         self.kill()
         thread, self._thread = self._thread, None
         if thread is not None:
             self._requests.put(None)
-            thread.join()
-
-    def close(self) -> None:
-        """Stop forever: this worker emits no more signals."""
-        self._closed = True
-        self.stop()
+            thread.join(most_s)
 
     def _put(self, item: tuple[Request, threading.Event] | Callable[[], object]) -> None:
         if self._closed:
@@ -162,4 +172,6 @@ class Worker:
         self._post(lambda: self.recorded.emit(run, playable, report))
 
     def _post(self, emit: Callable[[], object]) -> None:
+        if self._closed:
+            return  # perhaps there is no loop any more
         self._loop.post(lambda: None if self._closed else emit())

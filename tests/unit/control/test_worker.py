@@ -120,3 +120,18 @@ def test_after_the_end_nothing_is_heard_or_started(drive):
     assert len(replies) == 1 and engine.closed
     worker.submit(ProbeRequest(2))
     assert not worker.running
+
+
+def test_the_end_does_not_wait_for_an_analysis_that_goes_on():
+    begun, may_end, loop, results = threading.Event(), threading.Event(), FakeLoop(), []
+    worker = Worker("tries", lambda: FakeEngine(answers), loop)
+    worker.computed.connect(results.append)
+    worker.compute(lambda: begun.set() or may_end.wait(PATIENCE_S))
+    assert begun.wait(PATIENCE_S)
+    (thread,) = (one for one in threading.enumerate() if one.name == "tries")
+    worker.close()
+    assert thread.is_alive()  # it was not waited for
+    may_end.set()
+    thread.join(PATIENCE_S)
+    loop.turn()
+    assert not thread.is_alive() and not results
