@@ -259,7 +259,12 @@ uint32_t gv_share_blocks(uint32_t first)
     r->shared_by = 1;
     memset(&s, 0, sizeof s);
     // The blocks of a cluster share shared memory, too.
-    if (workers < 2 || r->count_only || r->cluster > 1 || !make_room()) return first;
+    if (workers < 2 || r->count_only || r->cluster > 1) return first;
+    // A time limit must not leave malloc or fork: their locks would never be free again.
+    gv_deadline_off();
+    int has_room = make_room();
+    gv_deadline();
+    if (!has_room) return first;
     gv_now.sharing = GV_FIRST_BLOCK;
     gv_watch_ownership(1);
     gv_access_forget();
@@ -278,8 +283,12 @@ uint32_t gv_share_blocks(uint32_t first)
         r->more_count * blocks > r->more_capacity)
         return s.first;
     const gv_array *c = &r->array[C_ARRAY];
+    gv_deadline_off();
     s.c = malloc(c->bytes);
-    if (!s.c) return s.first;
+    if (!s.c) {
+        gv_deadline();
+        return s.first;
+    }
     memcpy(s.c, (void *)c->start, c->bytes);
     s.shared->next = s.first;
     s.shared->stop = r->end_block;

@@ -157,6 +157,28 @@ busy("C[mine] = s; if (blockIdx.x > 3) for (volatile int i = 0;; i++);", 3)
 """
 
 
+_FORKING = """
+import ctypes, signal, sys
+sys.path[:0] = sys.argv[1:]
+from test_recorder_workers import busy
+running = []
+@ctypes.CFUNCTYPE(None)
+def before():
+    running.append(signal.getitimer(signal.ITIMER_PROF)[0] + signal.getitimer(signal.ITIMER_REAL)[0])
+busy("C[mine] = s;", 1)  # compiled, before forks count
+ctypes.CDLL(None).__register_atfork(before, None, None, None)
+busy("C[mine] = s;", 3)
+print(len(running), sum(running))
+"""
+
+
+def test_no_time_limit_can_end_a_run_while_it_starts_processes() -> None:
+    """A jump out of ``fork`` would leave the C library's locks closed: the next ``free`` would wait for ever."""
+    folders = [str(Path(__file__).parent), str(Path(__file__).parent.parent)]
+    done = subprocess.run([sys.executable, "-c", _FORKING, *folders], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == ["3", "0.0"]
+
+
 def test_no_worker_outlives_the_process_that_records() -> None:
     folder = Path(__file__).parent
     command = [sys.executable, "-c", _FOREVER, str(folder), str(folder.parents[2])]
