@@ -13,6 +13,7 @@ from gemmviz.app import new_session
 from gemmviz.bench.figures import Figures
 from gemmviz.bench.reference_results import ReferenceResults
 from gemmviz.bench.results import new_row
+from gemmviz.catalogue.kernel import load
 from gemmviz.catalogue.ladder import find
 from gemmviz.catalogue.problem import Problem
 from gemmviz.language import tr
@@ -49,19 +50,15 @@ def test_without_figures_the_roofs_are_drawn_with_a_hint(panel):
     assert panel.tag.text() == "modelled" and "none measured" in panel.tag.toolTip()
 
 
-def test_an_unmeasured_rung_is_at_its_modelled_bound(panel, qtbot):
+def test_an_unmeasured_rung_is_at_its_modelled_bound(panel):
     session = panel.session
     session.choice.choose_bench(problem=Problem.cube(4096), params={"TS": 16})
     panel.refresh()
     (placed,) = panel.placed
     assert placed.place.gflops is None
-    assert placed.height == pytest.approx(66_908, rel=1e-3)
+    assert placed.height == pytest.approx(4 * 4800, rel=0.01)
     assert "not measured on this device; at most 66" in panel.describe(placed)
-    panel.record.click()
-    qtbot.waitUntil(lambda: not panel.survey.running, timeout=SURVEY_MS)
-    panel.refresh()
-    assert panel.placed[0].height == pytest.approx(4 * 4800, rel=0.01)
-    assert "if none did (modelled)" in panel.describe(panel.placed[0])
+    assert "if none did (modelled)" in panel.describe(placed)
 
 
 def test_arrow_keys_go_from_rung_to_rung_and_show_its_position(panel, qtbot):
@@ -79,29 +76,77 @@ def test_arrow_keys_go_from_rung_to_rung_and_show_its_position(panel, qtbot):
     assert "8\N{NARROW NO-BREAK SPACE}800" in panel.plot.accessibleDescription()
 
 
-def test_recording_the_traffic_moves_a_rung_to_the_intensity_of_its_requests(panel, qtbot):
+def test_the_bytes_of_shipped_kernels_are_known_at_once(panel):
     measure(panel.session, "gputiled", 8800.0, TS=16)
-    panel.refresh()
-    assert panel.placed[0].place.from_global is None
-    qtbot.mouseClick(panel.record, Qt.MouseButton.LeftButton)
-    qtbot.waitUntil(lambda: not panel.survey.running, timeout=SURVEY_MS)
     panel.refresh()
     assert panel.placed[0].place.from_global == pytest.approx(4, rel=0.01)
     assert "sectors its warps ask for (recorded" in panel.describe(panel.placed[0])
+    assert panel.record.isHidden() and not panel.survey.running
+
+
+def test_bytes_that_are_not_kept_are_counted_without_a_click(panel, qtbot):
+    measure(panel.session, "gputiled", 8800.0, TS=4)
+    panel.refresh()
+    assert panel.placed[0].place.from_global is None
+    assert panel.placed[0].place.compulsory > 600
+    qtbot.waitUntil(lambda: panel.survey.running, timeout=SURVEY_MS)
+    qtbot.waitUntil(lambda: not panel.survey.running, timeout=SURVEY_MS)
+    panel.refresh()
+    # A row of a tile is half a sector.
+    assert panel.placed[0].place.from_global == pytest.approx(0.5, rel=0.01)
     assert panel.record.isHidden()
     assert not panel.survey.worker.running
 
 
-def test_a_measurement_that_starts_ends_the_recording(panel):
-    measure(panel.session, "gputiled", 8800.0)
+def test_stop_ends_the_counting_until_it_is_asked_for(panel, qtbot):
+    measure(panel.session, "gputiled", 8800.0, TS=4)
     panel.refresh()
-    panel.record.click()
+    assert panel._counting.isActive()
+    panel._count()
+    panel.refresh()
+    assert panel.record.text() == "Stop"
+    qtbot.mouseClick(panel.record, Qt.MouseButton.LeftButton)
+    panel.refresh()
+    assert not panel.survey.running and not panel._counting.isActive()
+    assert panel.record.text() == "Count bytes" and panel.record.isVisible()
+    qtbot.mouseClick(panel.record, Qt.MouseButton.LeftButton)
+    assert panel.survey.running
+
+
+def test_a_hidden_chart_counts_nothing(panel):
+    measure(panel.session, "gputiled", 8800.0, TS=4)
+    panel.refresh()
+    panel._count()
+    assert panel.survey.running
+    panel.hide()
+    assert not panel.survey.running and not panel._counting.isActive()
+
+
+def test_a_text_that_may_not_run_is_not_recorded(panel, tmp_path):
+    session = panel.session
+    path = tmp_path / "foreign.cu"
+    path.write_text(find("gputiled", session.choice.kernels).text.replace("sum = 0", "sum = 0.0f"), encoding="utf-8")
+    foreign = load(path)
+    session.choice.add_kernel(foreign)
+    row = new_row(foreign, Problem.cube(4096), {"TS": 4})
+    assert not panel.survey.missing([row])
+    session.permission.trust.allow(foreign.path, foreign.text)
+    assert panel.survey.missing([row]) == [row]
+
+
+def test_a_measurement_that_starts_ends_the_recording(panel):
+    measure(panel.session, "gputiled", 8800.0, TS=4)
+    panel.refresh()
+    panel._count()
     assert panel.survey.running
     panel.session.progress.set("bench", ("Starting", None))
     assert not panel.survey.running
     assert not panel.record.isEnabled()
+    panel._count()
+    assert not panel.survey.running
     panel.session.progress.set("bench", None)
     assert panel.record.isEnabled()
+    assert panel._timer.isActive(), "what is not counted yet is counted afterwards"
 
 
 def test_figures_of_this_machine_are_never_under_another_device_s_roofs(panel):
@@ -163,13 +208,10 @@ def test_every_name_is_whole_and_beside_its_marker(panel):
         assert not any(box.contains(drawing.at(placed)) for placed in panel.placed)
 
 
-def test_the_distance_to_the_roof_and_the_share_of_caches_are_written(panel, qtbot):
+def test_the_distance_to_the_roof_and_the_share_of_caches_are_written(panel):
     measure(panel.session, "gputiled", 8800.0, TS=16)
-    measure(panel.session, "gpumult1", 6900.0)
+    measure(panel.session, "gpumult1", 6900.0, BX=32, BY=32)
     panel.session.choice.choose_kernel(find("gputiled", panel.session.choice.kernels))
-    panel.refresh()
-    qtbot.mouseClick(panel.record, Qt.MouseButton.LeftButton)
-    qtbot.waitUntil(lambda: not panel.survey.running, timeout=SURVEY_MS)
     panel.refresh()
     texts = [text for text, _ in painted(panel)[0]]
     assert "room: 2.18×" in texts  # 4 FLOP per byte x 4800 GB/s over 8800
@@ -192,8 +234,10 @@ def test_a_short_distance_to_the_roof_is_written_below_it(panel):
 @pytest.mark.parametrize("wide", [420, 900])
 def test_the_reason_for_uncounted_bytes_is_whole_and_on_no_marker(panel, wide):
     """It was cut at its beginning in a narrow chart, and stood on the markers of slow kernels."""
-    for name, gflops in (("gputiled", 8e3), ("matmul_kernel_naive", 300.0), ("gpumult1", 900.0), ("wmma_shared", 3e4)):
-        measure(panel.session, name, gflops)
+    measure(panel.session, "gputiled", 8e3, TS=4)
+    for name, gflops in (("matmul_kernel_naive", 300.0), ("gpumult1", 900.0)):
+        measure(panel.session, name, gflops, BX=16, BY=16)
+    measure(panel.session, "wmma_shared", 3e4, BM=64, BN=64)
     choice = panel.session.choice
     choice.choose_kernel(find("hostmult0", choice.kernels))  # beside it, kernels of all types are shown
     panel.refresh()

@@ -6,7 +6,7 @@ from functools import partial
 
 import numpy as np
 from PySide6.QtCore import QRectF, Qt, QTimer
-from PySide6.QtGui import QPainter, QResizeEvent, QShowEvent
+from PySide6.QtGui import QHideEvent, QPainter, QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QSizePolicy, QSlider
 
 from gemmviz.bench.figures import Shown, fullest_size, usable
@@ -28,7 +28,8 @@ from gemmviz.ui.charts.traffic_survey import TrafficSurvey
 from gemmviz.ui.connections import listen
 from gemmviz.ui.look.figure_text import gflops_text, origin_text, percent, shown_name, size_text
 
-_REFRESH_MS = 100
+_REFRESH_MS, _COUNT_AFTER_MS = 100, 700
+"""Milliseconds until changes are drawn, and until bytes that are not known are counted."""
 _SMALLEST = (300, 150)
 _REACH_PX = 14
 _WIDE = 600
@@ -48,7 +49,8 @@ class RooflinePanel(PaintedChart):
     """Roofs (modelled), kernels (measured, or a reference), and the bound of a block tile (modelled).
 
     A circle is a kernel at the intensity of its recorded requests, a diamond at its intensity with perfect caches. A
-    dotted line is the distance of the chosen kernel from the roof.
+    dotted line is the distance of the chosen kernel from the roof. While the panel is shown, launches whose bytes are
+    not known are recorded in the background, the chosen kernel first; *Stop* ends this until *Count bytes* is pressed.
 
     Parameters
     ----------
@@ -91,6 +93,11 @@ class RooflinePanel(PaintedChart):
         self._timer.setSingleShot(True)
         self._timer.setInterval(_REFRESH_MS)
         self._timer.timeout.connect(self.refresh)
+        self._declined = False
+        self._counting = QTimer(self)
+        self._counting.setSingleShot(True)
+        self._counting.setInterval(_COUNT_AFTER_MS)
+        self._counting.timeout.connect(self._count)
         for signal in (
             session.choice.chosen,
             session.results.measured,
@@ -108,6 +115,7 @@ class RooflinePanel(PaintedChart):
     def stop(self) -> None:
         """End the current recording; the window calls it when it closes."""
         self._timer.stop()
+        self._counting.stop()
         self.survey.stop()
 
     def _soon(self, *_: object) -> None:
@@ -119,6 +127,12 @@ class RooflinePanel(PaintedChart):
         """Draw the changes made while the panel was hidden."""
         super().showEvent(event)
         self.refresh()
+
+    def hideEvent(self, event: QHideEvent) -> None:
+        """Count no bytes for a chart that is not shown."""
+        super().hideEvent(event)
+        self._counting.stop()
+        self.survey.stop()
 
     # Kernels to place
 
@@ -188,6 +202,8 @@ class RooflinePanel(PaintedChart):
         missing = self.survey.missing([shown.row for _, _, shown in rows])
         self.record.setText(tr("Stop") if self.survey.running else tr("Count bytes"))
         self.record.setVisible(bool(missing) or self.survey.running)
+        if missing and not self._declined and not self.survey.running and self.isVisible():
+            self._counting.start()
         self._on_progress()
         self._say(missing)
         self.plot.update()
@@ -228,8 +244,10 @@ class RooflinePanel(PaintedChart):
             text = tr("work per byte that the recording counted (sectors × 32 B); both axes logarithmic")
         else:
             text = tr("work per byte if each matrix moved once; “Count bytes” records the moved bytes")
-        if self.survey.fault and not self.survey.running:
-            text = tr("{figures}; not recorded: {fault}", figures=text, fault=self.survey.fault)
+        chosen = next((placed.shown.row for placed in self.placed if placed.role == "chosen"), None)
+        fault = self.survey.fault(chosen) if chosen else ""
+        if fault:
+            text = tr("{figures}; not recorded: {fault}", figures=text, fault=fault)
         self.hint.setText(text)
         self.hint.setToolTip(tr(_LEGEND))
         if not any(placed.place.gflops for placed in self.placed):
@@ -307,13 +325,24 @@ class RooflinePanel(PaintedChart):
 
     def _on_progress(self, *_: object) -> None:
         # A recording would disturb the measurement.
-        self.record.setEnabled(self.survey.running or self.session.progress["bench"] is None)
+        idle = self.session.progress["bench"] is None
+        if idle and not self.record.isEnabled():
+            self._soon()
+        self.record.setEnabled(self.survey.running or idle)
 
     def _on_record(self) -> None:
+        self._declined = self.survey.running
         if self.survey.running:
             self.survey.stop()
         else:
-            self.survey.start([placed.shown.row for placed in self.placed])
+            self._count()
+
+    def _count(self) -> None:
+        """Record the launches whose bytes are not known, the chosen kernel's first; never during a measurement."""
+        self._counting.stop()
+        if self.session.progress["bench"] is None:
+            first = sorted(self.placed, key=lambda placed: placed.role != "chosen")
+            self.survey.start([placed.shown.row for placed in first])
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Fit the texts to the new size."""

@@ -1,10 +1,11 @@
-"""Records measured launches at a small size, one after another, and counts the moved bytes. It runs only on request."""
+"""The bytes that launches move: kept for the shipped kernels, recorded at a small size for all others."""
 
 from collections import deque
 from collections.abc import Callable
 
 from PySide6.QtCore import QObject, Signal
 
+from gemmviz.bench.model.counted_bytes import Counted, Key, kept, key_of
 from gemmviz.bench.model.roofline import MovedBytes, moved_bytes, survey_size
 from gemmviz.bench.row import Row
 from gemmviz.catalogue.kernel import Kernel
@@ -14,12 +15,9 @@ from gemmviz.engine.launched import launched
 from gemmviz.engine.messages import Failed, RecordRequest, Reply
 from gemmviz.language import tr
 from gemmviz.session import Session
-from gemmviz.trace.cost.traffic import ArrayTraffic
 from gemmviz.trace.playable import Playable
 from gemmviz.ui.connections import listen
 from gemmviz.ui.window.qt_loop import QtLoop
-
-Key = tuple[str | None, tuple[tuple[str, int], ...]]
 
 
 class TrafficSurvey(QObject):
@@ -40,9 +38,8 @@ class TrafficSurvey(QObject):
         super().__init__()
         self.session = session
         self.running = False
-        self.fault = ""
-        """The reason why the last failed launch could not be recorded; empty if none failed."""
-        self._known: dict[Key, tuple[Problem, tuple[ArrayTraffic, ...]] | None] = {}
+        self._known: dict[Key, Counted] = {}
+        self._faults: dict[Key, str] = {}
         self._waiting: deque[tuple[Key, Kernel, Problem]] = deque()
         self._now: tuple[Key, Problem] | None = None
         self._run = 0
@@ -53,27 +50,33 @@ class TrafficSurvey(QObject):
 
     def moved_by(self, row: Row) -> MovedBytes | None:
         """Return the bytes that a row's launch moves; None if its source and parameters were not recorded."""
-        known = self._known.get(_key(row))
+        key = key_of(row)
+        known = self._known.get(key) or kept().get(key)
         if known is None:
             return None
         recorded, arrays = known
         return moved_bytes(arrays, recorded, Problem(row["M"], row["N"], row["K"]))
 
     def missing(self, rows: list[Row]) -> list[Row]:
-        """Return the rows whose launch can be recorded and has not been recorded yet."""
-        return [row for row in rows if _key(row) not in self._known and self._kernel(row) is not None]
+        """Return the rows whose launch can and may be recorded, and has not been recorded yet."""
+        return [row for row in rows if not self._is_known(key_of(row)) and self._kernel(row) is not None]
+
+    def fault(self, row: Row) -> str:
+        """Return why a row's launch could not be recorded; empty if it was, or if it was not tried."""
+        return self._faults.get(key_of(row), "")
+
+    def _is_known(self, key: Key) -> bool:
+        return key in self._known or key in self._faults or key in kept()
 
     def start(self, rows: list[Row]) -> None:
-        """Record the launches of some rows."""
-        self.fault = ""
+        """Record the launches of some rows, in this order."""
         for row in self.missing(rows):
             kernel = self._kernel(row)
             size = survey_size(kernel, row["params"]) if kernel else None
             if kernel and size:
-                self._waiting.append((_key(row), kernel, size))
+                self._waiting.append((key_of(row), kernel, size))
             else:
-                self._known[_key(row)] = None
-                self.fault = tr("{kernel}: no small size is divided by its tiles", kernel=row["label"])
+                self._faults[key_of(row)] = tr("{kernel}: no small size is divided by its tiles", kernel=row["label"])
         self._next()
 
     def stop(self) -> None:
@@ -86,15 +89,11 @@ class TrafficSurvey(QObject):
             self.changed.emit()
 
     def _kernel(self, row: Row) -> Kernel | None:
-        """Return the kernel of a row if the ladder still has exactly this source; else None."""
-        return next(
-            (
-                k
-                for k in self.session.choice.kernels
-                if k.name == row["kernel"] and k.backend == "cuda" and k.sha256 == row["source_sha256"]
-            ),
-            None,
-        )
+        """Return the kernel of a row if the list still has exactly this source, and if it may run; else None."""
+        for kernel in self.session.choice.kernels:
+            if kernel.name == row["kernel"] and kernel.backend == "cuda" and kernel.sha256 == row["source_sha256"]:
+                return kernel if self.session.permission.trust.allows(kernel.path, kernel.text) else None
+        return None
 
     def _next(self) -> None:
         if not self._waiting:
@@ -115,14 +114,9 @@ class TrafficSurvey(QObject):
 
     def _on_reply(self, reply: Reply) -> None:
         if isinstance(reply, Failed) and reply.run == self._run and self._now is not None:
-            self._known[self._now[0]] = None
-            self.fault = reply.message
+            self._faults[self._now[0]] = reply.message
             self._next()
 
     def _on_progress(self, engine: str) -> None:
         if engine == "bench" and self.running and self.session.progress["bench"] is not None:
             self.stop()
-
-
-def _key(row: Row) -> Key:
-    return row["source_sha256"], tuple(sorted((row.get("params") or {}).items()))
