@@ -5,7 +5,7 @@ import threading
 import pytest
 from consenting import AllowsAll
 from PySide6.QtCore import QMimeData, QPoint, QPointF, QRect, Qt, QUrl
-from PySide6.QtGui import QDragEnterEvent, QDropEvent, QGuiApplication
+from PySide6.QtGui import QDragEnterEvent, QDragLeaveEvent, QDropEvent, QGuiApplication
 from PySide6.QtWidgets import QApplication, QLabel, QWidget
 from remembering_engine import RememberingEngine
 from window_driving import wait_recorded
@@ -100,8 +100,13 @@ def test_dropped_files_are_opened(window, doors, qtbot, monkeypatch, tmp_path, n
     entering = QDragEnterEvent(QPoint(9, 9), *drop)
     window.dragEnterEvent(entering)
     assert entering.isAccepted()
+    mark = window.drop_mark
+    assert mark.isVisible() and mark.size() == window.size() and str(len(mine) if len(mine) > 1 else "it") in mark.text
+    window.dragLeaveEvent(QDragLeaveEvent())
+    assert window.drop_mark is None and mark.isHidden()
+    window.dragEnterEvent(entering)
     window.dropEvent(QDropEvent(QPointF(9, 9), *drop))
-    assert opened == mine and window.doors is None
+    assert opened == mine and window.doors is None and window.drop_mark is None
 
 
 def test_a_kernel_that_is_found_by_its_name_is_not_covered(window, doors, qtbot):
@@ -117,7 +122,7 @@ def test_a_drop_without_a_file_of_this_machine_is_refused(window, doors):
     drop = (Qt.DropAction.CopyAction, data, Qt.MouseButton.LeftButton, Qt.KeyboardModifier.NoModifier)
     entering = QDragEnterEvent(QPoint(9, 9), *drop)
     window.dragEnterEvent(entering)
-    assert not entering.isAccepted()
+    assert not entering.isAccepted() and window.drop_mark is None
 
 
 @pytest.mark.sweep("charts")

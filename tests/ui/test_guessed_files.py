@@ -85,6 +85,20 @@ def test_front_matter_that_was_changed_by_hand_is_saved_and_can_be_taken_out_aga
     assert window.source_heading.whole == "bare.cu, edited" and "as it was" in window.message_bar.text.text()
 
 
+def test_broken_front_matter_that_was_saved_is_named_and_can_be_taken_out_again(window, tmp_path):
+    path = bare(window, tmp_path)
+    code = path.read_text()
+    open_trusted(window, path)
+    changed = window.source.toPlainText().replace("// ---gemmviz\n", "// ---gemmviz\n// idea = [\n", 1)
+    edit_as_typed(window.session, changed)
+    assert window.files.saving.save() and path.read_text() == changed
+    text = window.session.messages.current.text
+    assert text.startswith("Saved bare.cu. Its new front matter has a fault:")
+    press(window, "Undo")
+    assert path.read_text() == code and window.source.toPlainText() == changed
+    assert window.source_heading.whole == "bare.cu, edited"
+
+
 def test_of_several_files_those_that_cannot_be_opened_are_named_with_the_last_guess(window, tmp_path):
     path, gone = bare(window, tmp_path), tmp_path / "gone.cu"
     window.files.open_all([path, gone, tmp_path])

@@ -22,7 +22,7 @@ from gemmviz.ui.charts.roofline import RooflinePanel
 from gemmviz.ui.charts.roofline_drawing import Drawing
 
 H200 = {"name": "NVIDIA H200", "cc": "9.0", "sms": 132, "clock_mhz": 1980.0}
-UNCOUNTED = "bytes not counted yet: these kernels stand where each matrix would move once"
+UNCOUNTED = "bytes not counted: these kernels stand where each matrix would move once"
 SURVEY_MS = 60_000
 
 

@@ -128,7 +128,7 @@ def test_the_number_of_pale_curves_says_what_they_are(charts, monkeypatch, langu
     charts.setCurrentWidget(chart)
     set_language(language)
     written = []
-    monkeypatch.setattr(size_chart, "elided", lambda text, *_: written.append(text) or text)
+    monkeypatch.setattr(size_chart, "shortened", lambda text, *_: written.append(text) or text)
     for width in (390, 600):
         chart.plot.resize(width, 600)
         written.clear()

@@ -11,7 +11,7 @@ from gemmviz.language import tr
 from gemmviz.session import Session
 from gemmviz.ui.charts.figures.axis import linear_ticks
 from gemmviz.ui.charts.figures.ladder_figures import Bar, LadderFigures
-from gemmviz.ui.charts.painted import Mark, elided, page_font, role_colour, share_text
+from gemmviz.ui.charts.painted import Mark, page_font, role_colour, share_text
 from gemmviz.ui.look.figure_text import (
     changes_text,
     gflops_text,
@@ -21,6 +21,7 @@ from gemmviz.ui.look.figure_text import (
     standing_text,
     times,
 )
+from gemmviz.ui.look.short_names import shortened
 from gemmviz.ui.look.theme import THEMES
 
 _NAMES, _GAP, _INSET = 0.3, 8.0, 3.0
@@ -164,7 +165,8 @@ class LadderDrawing:
             painter.fillRect(row, self._tint())
         colour = role_colour(bar.role, theme)
         strong = bar.role != "other"
-        name = elided(self._name(bar, above), self._bold if chosen else self._font, self._left - _GAP - _INSET)
+        metrics = QFontMetricsF(self._bold if chosen else self._font)
+        name = shortened(self._name(bar, above), metrics, self._left - _GAP - _INSET)
         self._write(painter, name, QRectF(0, row.top(), self._left - _GAP, row.height()), theme.text, _RIGHT, chosen)
         high = row.height() * _BAR
         end = self._x(bar.gflops)

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from math import hypot
 
 from PySide6.QtCore import QEvent, QPointF, QRectF, Qt, Signal
-from PySide6.QtGui import QColor, QFont, QFontMetricsF, QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QPen, QWheelEvent
+from PySide6.QtGui import QColor, QFont, QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QPen, QWheelEvent
 from PySide6.QtWidgets import QLabel, QToolTip, QVBoxLayout, QWidget
 
 from gemmviz.catalogue.kernel import Kernel
@@ -224,11 +224,6 @@ def nudged(wanted: list[float], height: float, low: float, high: float) -> list[
     for i, place in zip(order, places, strict=True):
         found[i] = place
     return found
-
-
-def elided(text: str, font: QFont, width: float) -> str:
-    """Return as much of a text as fits into a width in pixels, cut in the middle: names often differ at their ends."""
-    return QFontMetricsF(font).elidedText(text, Qt.TextElideMode.ElideMiddle, width)
 
 
 def share_text(share: float | None) -> str:

@@ -276,7 +276,7 @@ class Drawing:
         area, x, left = self.frame.area, max(places), min(places)
         painter.setPen(QPen(QColor(self._theme.faint), 1, Qt.PenStyle.DashLine))
         painter.drawLine(QPointF(x, area.top()), QPointF(x, area.bottom()))
-        text = tr("bytes not counted yet: these kernels stand where each matrix would move once")
+        text = tr("bytes not counted: these kernels stand where each matrix would move once")
         # Left of all marks, and as high as it needs: on the marks it could not be read, nor could they.
         wide = min(area.width() * _REASON, left - _BESIDE - area.left())
         box = QRectF(left - _BESIDE - wide, area.top(), wide, area.height() - 4)

@@ -14,7 +14,7 @@ from gemmviz.session import Session
 from gemmviz.ui.charts.figures.curves import Curve, curves
 from gemmviz.ui.charts.figures.figure_table import FigureTable
 from gemmviz.ui.charts.log_frame import LogFrame
-from gemmviz.ui.charts.painted import Mark, PaintedChart, elided, nudged, page_font, role_colour
+from gemmviz.ui.charts.painted import Mark, PaintedChart, nudged, page_font, role_colour
 from gemmviz.ui.look.figure_text import (
     details,
     dtype_text,
@@ -24,6 +24,7 @@ from gemmviz.ui.look.figure_text import (
     rung_text,
     shown_name,
 )
+from gemmviz.ui.look.short_names import shortened
 
 _MOST_LABEL = 0.32  # the largest share of the width
 _REACH, _STEP = 9.0, 10.0
@@ -203,7 +204,7 @@ class SizeChart(PaintedChart):
             painter.setFont(font)
             painter.setPen(colour)
             box = QRectF(left, y - line / 2, room, line)
-            painter.drawText(box, Qt.AlignmentFlag.AlignVCenter, elided(text, font, room))
+            painter.drawText(box, Qt.AlignmentFlag.AlignVCenter, shortened(text, QFontMetricsF(font), room))
 
     def _label_width(self, width: float) -> float:
         """Return the room for the names of the coloured curves, in pixels."""

@@ -9,8 +9,9 @@ from gemmviz.bench.figures import SampleSeries
 from gemmviz.language import tr
 from gemmviz.session import Session
 from gemmviz.ui.charts.figures.ladder_figures import Bar
-from gemmviz.ui.charts.painted import Mark, elided, page_font, role_colour
+from gemmviz.ui.charts.painted import Mark, page_font, role_colour
 from gemmviz.ui.look.figure_text import gflops_text, shown_name, standing_text
+from gemmviz.ui.look.short_names import shortened
 from gemmviz.ui.look.theme import THEMES, Theme
 
 _NAMES, _SPARK = 0.34, 0.36
@@ -76,7 +77,8 @@ class StripDrawing:
             font = strong if bar.role == "chosen" else plain
             painter.setFont(font)
             painter.setPen(QColor(theme.text if bar.role == "chosen" else theme.muted))
-            painter.drawText(QRectF(0, row.top(), left - _GAP, pitch), _RIGHT, elided(name, font, left - _GAP))
+            written = shortened(name, QFontMetricsF(font), left - _GAP)
+            painter.drawText(QRectF(0, row.top(), left - _GAP, pitch), _RIGHT, written)
             high, colour = pitch * _BAR, role_colour(bar.role, theme)
             shape = QRectF(left, row.center().y() - high / 2, max(room * (bar.gflops / most), 2), high)
             end = shape.right() + _GAP
@@ -94,7 +96,7 @@ class StripDrawing:
         least, most = min(samples), max(samples)
         metrics = QFontMetricsF(font)
         ends = gflops_text(most), gflops_text(least)
-        name = elided(live.label, font, area.width() * 0.35)
+        name = shortened(live.label, QFontMetricsF(font), area.width() * 0.35)
         left = area.left() + max(map(metrics.horizontalAdvance, (name, tr("samples")))) + 2 * _GAP
         right = area.right() - max(map(metrics.horizontalAdvance, ends)) - 2 * _GAP
         high, low = area.top() + 8, area.bottom() - 8

@@ -7,6 +7,7 @@ from PySide6.QtWidgets import QStyle, QStyledItemDelegate, QStyleOptionViewItem,
 from gemmviz.catalogue.kernel import Kernel
 from gemmviz.language import tr
 from gemmviz.ui.look.figure_text import changes_text, shown_name, status_text
+from gemmviz.ui.look.short_names import shortened
 from gemmviz.ui.look.style import NARROWED, larger
 from gemmviz.ui.look.theme import THEMES, Theme
 from gemmviz.ui.panels.kernel_rows import KernelRows
@@ -215,7 +216,7 @@ class RowPainter(QStyledItemDelegate):
         alias = shown_name(kernel, self._session)
         if painter.fontMetrics().horizontalAdvance(alias) > below.width():
             painter.setFont(_smaller(option.font, _SMALL))
-        alias = painter.fontMetrics().elidedText(alias, Qt.TextElideMode.ElideMiddle, int(below.width()))
+        alias = shortened(alias, QFontMetricsF(painter.font()), below.width())
         painter.drawText(below, Qt.AlignmentFlag.AlignVCenter, alias)
 
 

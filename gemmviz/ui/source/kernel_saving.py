@@ -1,7 +1,6 @@
 """Saves kernels: the shown text, without front matter that was guessed and that the user has not asked to write."""
 
 from collections.abc import Callable
-from contextlib import suppress
 from pathlib import Path
 
 from PySide6.QtWidgets import QFileDialog, QWidget
@@ -63,9 +62,7 @@ class KernelSaving:
         try:
             if any(k.path == path and session.choice.is_shipped_file(k) for k in session.choice.kernels):
                 raise GemmvizError(tr("that is a kernel that gemmviz brings: choose another name"))
-            kernel = None
-            with suppress(FrontMatterError):
-                kernel = kernels.parse(text, path)
+            kernel, fault = _parsed(text, path)
             if kernel is not None:
                 session.choice.refuse_name(path, kernel.name)
             self._put_on_disk(before.path, path, text, written)
@@ -73,9 +70,11 @@ class KernelSaving:
             self._say_not_saved(path, error)
             return False
         if kernel is None:
-            # Unfinished work is saved as it is; the message about its fault stays.
+            # Unfinished work is saved as it is; the message about its fault stays, or has the way back.
             if path == before.path:
                 session.choice.set_on_file(before, text)
+                if old is not None and is_described(text) and not is_described(old):
+                    self._say_with_matter(before, lambda: self._take_out(before, old), fault)
             return True
         file = session.guesses.file(before)
         if path != before.path and not session.choice.breaks:
@@ -131,8 +130,8 @@ class KernelSaving:
         write_source(kernel.path, old)
         self._session.choice.set_on_file(kernel, old)
 
-    def _say_with_matter(self, kernel: Kernel, undo: Callable[[], None]) -> None:
-        """Say that a file has front matter now, and offer to undo that."""
+    def _say_with_matter(self, kernel: Kernel, undo: Callable[[], None], fault: str = "") -> None:
+        """Say that a file has front matter now, with its fault if it has one, and offer to undo that."""
 
         def undone() -> None:
             undo()
@@ -140,8 +139,11 @@ class KernelSaving:
             self._session.messages.tell(Message(text, "info", lasting=False))
 
         text = tr("Saved {file}. It has front matter now.", file=kernel.path.name)
+        if fault:
+            text = tr("Saved {file}. Its new front matter has a fault: {fault}", file=kernel.path.name, fault=fault)
         answer = Answer(tr("Undo"), lambda: self._try(kernel.path, undone))
-        self._session.messages.tell(Message(text, "info", answers=(answer,), lasting=True))
+        tone = "warning" if fault else "info"
+        self._session.messages.tell(Message(text, tone, answers=(answer,), lasting=True))
 
     def _try(self, path: Path, act: Callable[[], None]) -> None:
         try:
@@ -152,6 +154,14 @@ class KernelSaving:
     def _say_not_saved(self, path: Path, error: GemmvizError) -> None:
         message = tr("Cannot save {file}: {reason}", file=path.name, reason=error)
         self._session.messages.tell(Message(message, lasting=True))
+
+
+def _parsed(text: str, path: Path) -> tuple[Kernel | None, str]:
+    """Return the kernel of a text, or None with the fault of its front matter."""
+    try:
+        return kernels.parse(text, path), ""
+    except FrontMatterError as error:
+        return None, str(error)
 
 
 def _on_disk(path: Path) -> str | None:

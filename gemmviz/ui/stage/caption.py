@@ -350,20 +350,15 @@ def provenance(playable: Playable, outdated: bool = False) -> list[str]:
     ``outdated``: it comes from another text, size, parameters or view than those that are chosen now.
     """
     recording = playable.recording
-    digest = recording.sha256[:8]
     if outdated:
-        return [
-            tr("recorded before ({digest}), not from the current choice", digest=digest),
-            tr("recorded before ({digest})", digest=digest),
-            tr("recorded before"),
-        ]
+        return [tr("recorded before, not from the current choice"), tr("recorded before")]
     verdict = tr("right")
     if recording.wrong:
         verdict = trn("{count} element WRONG", "{count} elements WRONG", recording.wrong)
-    names = {"view": tr(recording.view), "digest": digest, "verdict": verdict}
+    names = {"view": tr(recording.view), "verdict": verdict}
     shortest = tr(recording.view) if recording.as_written else tr("recorded")
     return [
-        tr("recorded {view} from this source ({digest})  ·  C checked: {verdict}", **names),
+        tr("recorded {view} from this source  ·  C checked: {verdict}", **names),
         tr("recorded {view}  ·  C {verdict}", **names),
         f"{shortest}{BETWEEN}C {verdict}",
         tr("WRONG") if recording.wrong else shortest,

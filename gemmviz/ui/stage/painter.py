@@ -316,7 +316,7 @@ class StagePainter(StagePlaces):
         on_ground = late is not None and self._is_bare(plan, moment)
         captioned = self.captioned and not self.words
         axes = self._axes.placed(plan, moment, captioned)
-        titled = Titled(self.title, self.title_taken, captioned)
+        titled = Titled(self.title, self.title_taken, captioned, plan.form == "of a block")
         if regions.needs(part, regions.grown(plan.words)):
             seen = late.words if late is not None else moment
             above_axes = replace(plan.words, bottom=axes.top)

@@ -19,7 +19,7 @@ from gemmviz.ui.stage.movers import Covered
 from gemmviz.ui.stage.plan import Plan, Texts, column_width, placed
 from gemmviz.ui.stage.scene import Panel
 from gemmviz.ui.stage.view import View
-from gemmviz.ui.stage.words import CAPTION_LINES, CAPTION_OVER_LENS, TITLE_LINES
+from gemmviz.ui.stage.words import CAPTION_LINES, CAPTION_OVER_LENS, TITLE_LINES, VERDICT_LINE
 
 # Width and height, whether there is a caption, height of the words, whether a column's, the lens, also of marks, and
 # the block that is large.
@@ -83,7 +83,7 @@ class StagePlaces:
         if tiles is None:
             return None
         high = self.metrics.height()
-        words, size = (TITLE_LINES + 0.3) * high, (rect.width(), rect.height())
+        words, size = (TITLE_LINES + VERDICT_LINE + 0.3) * high, (rect.width(), rect.height())
         return block_plan(self.playable.recording, tiles, size, high, words, usual.panels[0].cell)
 
     def _with_words(self, rect: QRectF, words: float, narrow: bool) -> Plan | None:

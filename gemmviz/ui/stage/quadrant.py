@@ -38,11 +38,14 @@ class Titled:
         Width of something else at the right of the title, in pixels.
     says
         Whether the sentence stands below it.
+    of_block
+        Whether the picture is of one block: its column is narrow, so the verdict has a line of its own.
     """
 
     title: str
     taken: float
     says: bool
+    of_block: bool
 
 
 class Quadrant:
@@ -96,7 +99,8 @@ class Quadrant:
         if moment.outdated not in self._origin:
             self._origin[moment.outdated] = provenance(self._playable, moment.outdated)
         title = titled.title or self._playable.recording.label
-        self.words.draw_title(painter, place, title, self._origin[moment.outdated], moment.outdated, titled.taken)
+        origin = self._origin[moment.outdated]
+        self.words.draw_title(painter, place, title, origin, moment.outdated, titled.taken, titled.of_block)
         if titled.says:
             below = replace(place, top=place.top + (TITLE_LINES + 0.3) * self._high)
             self.words.draw_sentence(painter, below, self._sentences.at(moment))

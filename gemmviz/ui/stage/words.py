@@ -13,8 +13,9 @@ from gemmviz.ui.look.theme import Theme
 from gemmviz.ui.stage.caption import BETWEEN
 from gemmviz.ui.stage.scene import Bounds
 
-TITLE_LINES, CAPTION_LINES, CAPTION_OVER_LENS = 3.3, 4.3, 3.4
-"""Heights of the title with its chips, and of the caption, alone and above a lens, in heights of the font."""
+TITLE_LINES, VERDICT_LINE, CAPTION_LINES, CAPTION_OVER_LENS = 3.3, 1.6, 4.3, 3.4
+"""Heights of the title with its chips, of the verdict in a line of its own, and of the caption, alone and above a lens,
+in heights of the font."""
 _TITLES = (1.25, 100), (1.12, 100), (1.0, 100), (1.0, 88)  # times the base font, and the letters' width in percent
 _TWO_LINES = 0.84, 88  # of a title that is too long for each of these
 _SMALL = 0.88
@@ -138,7 +139,14 @@ class Words:
         return found
 
     def draw_title(
-        self, painter: QPainter, place: Bounds, title: str, verdict: list[str], outdated: bool, taken: float = 0.0
+        self,
+        painter: QPainter,
+        place: Bounds,
+        title: str,
+        verdict: list[str],
+        outdated: bool,
+        taken: float = 0.0,
+        below: bool = False,
     ) -> None:
         """Write the title, the chips, and where the picture comes from.
 
@@ -154,10 +162,12 @@ class Words:
             Whether the picture is of another text or size than the chosen one.
         taken
             Width of something else at the right of the title, in pixels.
+        below
+            Whether the verdict has a line of its own below the chips.
         """
-        key = place, title, verdict, outdated, taken
+        key = place, title, verdict, outdated, taken, below
         if self._title is None or self._title[0] != key:
-            self._title = key, self._placed_title(place, title, verdict, outdated, taken)
+            self._title = key, self._placed_title(place, title, verdict, outdated, taken, below)
         placed, text = self._title[1], QColor(self._theme.text)
         painter.setPen(text)
         painter.setFont(placed.font)
@@ -180,20 +190,23 @@ class Words:
         painter.setRenderHint(QPainter.RenderHint.Antialiasing, False)
         painter.setFont(self._font)
 
-    def _placed_title(self, place: Bounds, title: str, verdict: list[str], outdated: bool, taken: float) -> _Title:
+    def _placed_title(
+        self, place: Bounds, title: str, verdict: list[str], outdated: bool, taken: float, below: bool
+    ) -> _Title:
         """Return the places of the title and of the parts below it: see `draw_title`."""
         theme, high = self._theme, self._height
         line = QRectF(place.left, place.top, place.width - taken, 1.65 * high)
         wrong = self._playable.recording.wrong
         mark = "✗ " if wrong else "✓ "
-        chips = self.chips(place, mark + verdict[-1])
-        x = chips[-1][1].right() + 0.5 * high
+        chips = self.chips(place, "" if below else mark + verdict[-1])
+        x = place.left if below else chips[-1][1].right() + 0.5 * high
+        top = place.top + (1.75 + VERDICT_LINE * below) * high
         metrics = QFontMetricsF(self._small)
         found = None
         for text in (mark + one for one in verdict):
             wide = metrics.horizontalAdvance(text) + 0.9 * high
             if x + wide <= place.right:
-                found = text, QRectF(x, place.top + 1.75 * high, wide, 1.35 * high)
+                found = text, QRectF(x, top, wide, 1.35 * high)
                 break
         colour = QColor(theme.muted if outdated else theme.bad if wrong else theme.good)
         return _Title(*self.fitted_title(title, line.width()), line, chips, found, colour)

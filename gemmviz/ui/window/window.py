@@ -1,11 +1,12 @@
 """The main window: arranges the kernels, the stage, the tabs beside it and the pages."""
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
 from PySide6.QtCore import Qt, QTimer
-from PySide6.QtGui import QCloseEvent, QDragEnterEvent, QDropEvent, QResizeEvent
-from PySide6.QtWidgets import QMainWindow, QVBoxLayout, QWidget
+from PySide6.QtGui import QCloseEvent, QResizeEvent
+from PySide6.QtWidgets import QVBoxLayout, QWidget
 
 from gemmviz.control.controller import Controller
 from gemmviz.language import tr
@@ -46,6 +47,7 @@ from gemmviz.ui.tour.my_stops import StopsList
 from gemmviz.ui.tour.tour_bar import TourBar
 from gemmviz.ui.turns import Turns
 from gemmviz.ui.window.columns import Columns
+from gemmviz.ui.window.drops import DropWindow
 from gemmviz.ui.window.keys import KeyGuard
 from gemmviz.ui.window.late_tasks import LateTasks
 from gemmviz.ui.window.menus import fill_menus
@@ -61,7 +63,7 @@ if TYPE_CHECKING:
 _ROOMY_WINDOW = 1600  # from which on there is room for the kernels beside a lesson's text or the charts
 
 
-class Window(QMainWindow):
+class Window(DropWindow):
     """The window of one session.
 
     Parameters
@@ -73,7 +75,7 @@ class Window(QMainWindow):
     """
 
     def __init__(self, session: Session, controller: Controller) -> None:
-        super().__init__()
+        super().__init__(self._open_dropped, lambda: THEMES[session.preferences.theme])
         self.session = session
         self.controller = controller
         self._ended = self._at_once = False
@@ -81,7 +83,6 @@ class Window(QMainWindow):
         listen(self, session.preferences.themed, self._on_theme)
         set_scale(session.preferences.type_scale)
         self.setWindowTitle("gemmviz")
-        self.setAcceptDrops(True)
         self.resize(1280, 800)
         turns = Turns(session, self)
         self.ladder = Ladder(session)
@@ -294,6 +295,10 @@ class Window(QMainWindow):
         self._leave_doors()
         self.files.paste()
 
+    def _open_dropped(self, paths: Sequence[Path]) -> None:
+        self._leave_doors()
+        self.files.open_all(paths)
+
     def _leave_doors(self) -> None:
         if self.doors is not None:
             self.doors.leave()
@@ -349,16 +354,6 @@ class Window(QMainWindow):
         # Larger or smaller type needs another room for the kernels and the right column.
         self.rail.fit()
         self.columns.share()
-
-    def dragEnterEvent(self, event: QDragEnterEvent) -> None:
-        """Accept files on this machine."""
-        if any(url.isLocalFile() for url in event.mimeData().urls()):
-            event.acceptProposedAction()
-
-    def dropEvent(self, event: QDropEvent) -> None:
-        """Open the dropped files."""
-        self._leave_doors()
-        self.files.open_all([Path(url.toLocalFile()) for url in event.mimeData().urls() if url.isLocalFile()])
 
     def closeEvent(self, event: QCloseEvent) -> None:
         """End the engines with the window, unless the user wants to save edits first."""
