@@ -28,7 +28,7 @@ from gemmviz.engine.consent import Described
 from gemmviz.engine.messages import Checked, CheckRequest
 from gemmviz.engine.spending import Spending
 from gemmviz.engine.supervisor import Engine
-from gemmviz.engine.trying import trier
+from gemmviz.engine.trying import device_trier, trier
 
 Name = tuple[str, str, str]
 """Repository, file and kernel."""
@@ -119,12 +119,14 @@ def tried(row: Row, folder: Path) -> Row:
             try_one, try_random = (trier(engine, threading.Event(), random=random) for random in (False, True))
             # On a busy machine a kernel is tried as often as on an idle one: only the processor time counts.
             spent = Spending(engine)
-            made = settle(made, try_one, try_random=try_random, spent=spent, clock=spent)
+            try_device = device_trier(engine, threading.Event())
+            made = settle(made, try_one, try_random=try_random, try_device=try_device, spent=spent, clock=spent)
             row.described, row.why, row.matter = made.right, made.settled, made.front_matter()
             row.recorded = made.right or "elements of C are wrong" in made.settled
             # A kernel may be wrong with a launch that is known to be right: then the findings say where.
             if made.right or made.wrong_itself:
                 _check(row, engine, made.described(), path)
+            row.findings += [f"{row.kernel}: line {one.line}: {one.kind}: {one.text}" for one in made.flaws]
         finally:
             engine.close()
     except (GemmvizError, OSError) as error:

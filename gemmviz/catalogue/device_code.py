@@ -15,6 +15,7 @@ _KEPT = re.compile(r"[ \t]*#[ \t]*(?:if|ifdef|ifndef|elif|else|endif|define|unde
 # A command of a notebook, in whose cell the file was written: ``%%writefile gemm.cu``.
 _COMMAND = re.compile(r"^%%\w[^\n]*", re.MULTILINE)
 _USING = re.compile(r"using\s+(?:namespace\s+)?((?:::)?\w+)")
+_OF_CLASS = re.compile(r"\w\s*(?:<[^<>]*>)?\s*::\s*~?\w+\s*\(")
 _MEMBER = re.compile(r"using\s+(?:\w+\s*::\s*)+(\w+)\s*;?")
 # A part of the standard library that only the host has: its name is unknown without its header.
 _PART_OF_STD = re.compile(r"using\s+namespace\s+(?:::\s*)?std\s*::")
@@ -194,7 +195,9 @@ def _without_host(found: list[Declaration], plain: str) -> list[Declaration]:
             text = plain[declaration.start : declaration.end]
             if "main" in declaration.names or declaration.uses & names or is_host(text, function=declaration.function):
                 host.add(declaration)
-                names |= declaration.names - marked - {"operator"} if declaration.function else set()
+                # A member function of the host leaves its class usable: `int Host::run() { ... }`
+                named = declaration.function and not _OF_CLASS.search(text.partition("{")[0])
+                names |= declaration.names - marked - {"operator"} if named else set()
                 more = True
     return [d for d in found if d not in host]
 

@@ -29,7 +29,7 @@ from gemmviz.cli import options
 from gemmviz.engine.consent import Described
 from gemmviz.engine.spending import Spending
 from gemmviz.engine.supervisor import Engine
-from gemmviz.engine.trying import trier
+from gemmviz.engine.trying import device_trier, trier
 
 _SCHEMA_VERSION = 1
 
@@ -99,7 +99,8 @@ def tried(made: Guess) -> Guess:
     try:
         with Console(stderr=True).status("Recording small problems to see whether the guess is right"):
             try_one, try_random = (trier(engine, threading.Event(), random=random) for random in (False, True))
-            return settle(made, try_one, try_random=try_random, spent=Spending(engine))
+            try_device = device_trier(engine, threading.Event())
+            return settle(made, try_one, try_random=try_random, try_device=try_device, spent=Spending(engine))
     finally:
         engine.close()
 
@@ -152,6 +153,7 @@ def _write_json(target: str, made: Guess) -> None:
         "doubts": made.doubts,
         "right": made.right,
         "verdict": made.settled,
+        "flaws": [{"kind": one.kind, "line": one.line, "text": one.text} for one in made.flaws],
         "front_matter": made.front_matter(),
     }
     text = json.dumps(body, indent=2, ensure_ascii=False) + "\n"
@@ -178,3 +180,5 @@ def _print(made: Guess) -> None:
         console.print(f"? {doubt}", markup=False, highlight=False)
     if not _unanswered(made):  # else nothing was recorded, and the questions give the reason
         console.print(made.settled, markup=False, highlight=False)
+    for flaw in made.flaws:
+        console.print(f"! {flaw}", markup=False, highlight=False)

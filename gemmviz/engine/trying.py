@@ -10,7 +10,8 @@ from gemmviz.catalogue.guessing.verdict import Verdict
 from gemmviz.catalogue.kernel import Kernel
 from gemmviz.catalogue.problem import Problem
 from gemmviz.engine.launched import launched
-from gemmviz.engine.messages import Failed, Recorded, RecordRequest
+from gemmviz.engine.messages import AssembleRequest, Failed, Recorded, RecordRequest
+from gemmviz.engine.other_results import other_result, whole_result
 from gemmviz.engine.readings import readings
 from gemmviz.engine.rounding import rounding_fault
 from gemmviz.engine.supervisor import Engine
@@ -20,6 +21,8 @@ from gemmviz.trace.recording.recording import Recording
 from gemmviz.trace.untrusted import checked_recording
 
 _DEADLINE_S = 15.0
+# A kernel that it refuses is refused for older ones, too.
+_NEWEST_ARCHITECTURE = "sm_90a"
 _OF_ORDER = ("barrier divergence", "race")
 _MISSES = ("out of bounds", "misaligned vector access")
 
@@ -53,7 +56,8 @@ def trier(engine: Engine, cancel: threading.Event, *, random: bool = False) -> C
         )
         for reply in engine.run(request, cancel):
             if isinstance(reply, Recorded) and random:
-                return Verdict.of(rounding_fault(kernel, checked_recording(reply.recording)), ended=True)
+                recording = checked_recording(reply.recording)
+                return Verdict.of(rounding_fault(kernel, recording), ended=True, computes=whole_result(recording))
             if isinstance(reply, Recorded):
                 return _verdict(checked_recording(reply.recording), kernel)
             if isinstance(reply, Failed):
@@ -70,6 +74,29 @@ def trier(engine: Engine, cancel: threading.Event, *, random: bool = False) -> C
         return Verdict(tr("the engine ended without an answer"))
 
     return try_one
+
+
+def device_trier(engine: Engine, cancel: threading.Event) -> Callable[[Kernel, Problem], BuildError | None]:
+    """Return a function that compiles a kernel for the GPU, and returns the compiler's error with the file's own line.
+
+    It returns None if the compiler takes the kernel, or if there is none. It needs no GPU.
+
+    Parameters
+    ----------
+    engine, cancel
+        As for `trier`.
+    """
+    runs = itertools.count(1)
+
+    def try_device(kernel: Kernel, problem: Problem) -> BuildError | None:
+        request = AssembleRequest(*launched(next(runs), kernel, problem), kernel.defaults, _NEWEST_ARCHITECTURE)
+        for reply in engine.run(request, cancel):
+            if isinstance(reply, Failed) and reply.kind == "compile":
+                above = _front_matter_lines(kernel)
+                return BuildError(_on_file(reply.message, kernel), (reply.line or 0) - above)
+        return None
+
+    return try_device
 
 
 def _verdict(recording: Recording, kernel: Kernel) -> Verdict:
@@ -97,7 +124,8 @@ def _verdict(recording: Recording, kernel: Kernel) -> Verdict:
             all=every,
         )
         found = readings(recording, kernel.column_major) if plain else ()
-        return Verdict.of(text, readings=found, comparable=plain)
+        computes = other_result(recording) if plain and not found else ""
+        return Verdict.of(text, readings=found, comparable=plain, computes=computes)
     return Verdict()
 
 

@@ -5,6 +5,9 @@ whose sides are exchanged is right with it, too.
 """
 
 import re
+from collections.abc import Callable
+from dataclasses import replace
+from itertools import product
 
 from gemmviz.catalogue.errors import GemmvizError
 from gemmviz.catalogue.guessing.candidates import is_stated
@@ -16,6 +19,7 @@ from gemmviz.catalogue.problem import Problem
 
 _TIMES = (3, 5)
 _MOST_PRODUCTS = 8 * 2**19
+_GROUPS, _MOST_OF_GROUPS = (2, 4, 8, 16), 2**24
 _SIZE = re.compile(r"\b[MN]\b")
 
 
@@ -47,6 +51,33 @@ def several_blocks(made: Guess, size: Problem) -> Problem | None:
             continue
         if _least(made, larger, sides) > 1:
             return larger
+    return None
+
+
+def in_groups(made: Guess, size: Problem, is_wrong: Callable[[Guess, Problem], str]) -> tuple[Guess, Problem] | None:
+    """Return the launch for whole groups of blocks along a side of C, and a size at which it is right; else None.
+
+    Some kernels take their blocks in groups, for example of eight in a row: they skip blocks where a row has fewer.
+
+    Parameters
+    ----------
+    made
+        A launch of the file's own, right at a size with one block and wrong with several.
+    size
+        The first size.
+    is_wrong
+        Returns the fault of a launch at a size; an empty text for none.
+    """
+    if not is_stated(made, "block") or not is_stated(made, "grid"):
+        return None
+    for name, many in product("NM", _GROUPS):
+        side = many * (size.n if name == "N" else size.m)
+        asked = replace(made, requires=(*made.requires, f"{name} % {side} == 0"))
+        rows, columns = (2 * size.m, side) if name == "N" else (side, 2 * size.n)
+        kernel = guessed_kernel(asked)
+        at = nearest_size(kernel, Problem(rows, columns, 1), kernel.defaults)
+        if at is not None and at.m * at.n * at.k <= _MOST_OF_GROUPS and not is_wrong(asked, at):
+            return asked, at
     return None
 
 

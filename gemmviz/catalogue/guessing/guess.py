@@ -20,7 +20,7 @@ from gemmviz.catalogue.guessing.element_types import differing, element_types
 from gemmviz.catalogue.guessing.fourth_matrix import with_fourth
 from gemmviz.catalogue.guessing.functions import Function
 from gemmviz.catalogue.guessing.guessed_matter import Guess
-from gemmviz.catalogue.guessing.hindrances import hindrance
+from gemmviz.catalogue.guessing.hindrances import empty_body, hindrance
 from gemmviz.catalogue.guessing.host.launched import evaluated, global_constants
 from gemmviz.catalogue.guessing.inlining import inlined
 from gemmviz.catalogue.guessing.launch_shape import Shape
@@ -87,7 +87,8 @@ def _guess(text: str, path: Path, entry: str | None, around: Surroundings | None
     if is_cuda(path):
         source = replace(source, definitions=definitions_of(chosen, text, around, source.tunable))
     made = _describe(chosen, source, path, text, names)
-    made = replace(made, hindrance=hindrance(made, around, empty=not chosen.body))
+    made = replace(made, hindrance=hindrance(made, around), flaws=() if chosen.body else (empty_body(made),))
+    made = replace(made, headers=around.headers, missing=around.missing) if around else made
     whole = "\n".join([*(around.headers if around else ()), text])
     needed = needed_capability(without_comments(device_code(whole, chosen.name.rpartition("::")[2])))
     described = (replace(one, capability=needed) for one in (made, *made.others))

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from gemmviz.catalogue.dtypes import ElementType, SumType, sums_of
 from gemmviz.catalogue.front_matter import POINTER, SCALARS, VERSION_OF_STRUCTS, needed_version
+from gemmviz.catalogue.guessing.flaw import Flaw
 from gemmviz.catalogue.guessing.roles import GuessReason
 from gemmviz.catalogue.matrices import BIAS, MATRICES, D
 from gemmviz.catalogue.source_files import is_cuda
@@ -67,6 +68,10 @@ class Guess:
         The parameters that are members of a structure: the first, the one behind the last, and whether it is a pointer.
     hindrance
         Why no launch can be right, where the files show it.
+    headers, missing
+        The texts of the file's headers, and those that are nowhere: see `gemmviz.catalogue.guessing.cxx.Surroundings`.
+    flaws
+        What trials have shown to be wrong with the kernel itself, whatever its launch.
     """
 
     path: Path
@@ -100,6 +105,9 @@ class Guess:
     capability: str = ""
     structs: tuple[tuple[int, int, bool], ...] = ()
     hindrance: str = ""
+    headers: tuple[str, ...] = field(default=(), repr=False)
+    missing: tuple[tuple[str, str], ...] = ()
+    flaws: tuple[Flaw, ...] = ()
 
     @property
     def arguments(self) -> list[tuple[tuple[str, str], str]]:

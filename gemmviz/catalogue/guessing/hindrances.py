@@ -6,7 +6,9 @@ from collections.abc import Iterable, Sequence
 from gemmviz.catalogue.guessing.candidates import is_stated
 from gemmviz.catalogue.guessing.cxx import Surroundings
 from gemmviz.catalogue.guessing.element_types import ELEMENTS
+from gemmviz.catalogue.guessing.flaw import Flaw
 from gemmviz.catalogue.guessing.guessed_matter import Guess
+from gemmviz.catalogue.guessing.kernel_text import kernel_line
 from gemmviz.language import tr, trn
 
 _PLACE = re.compile(r"\{\{\s*([A-Za-z_]\w*)\s*\}\}")
@@ -14,7 +16,7 @@ _LEAST_PLACES = 2  # one alone may be a value in two brackets
 _OF_PACKED = re.compile(r"(?i).*(?:scale|zero|zp|q_?weight|packed|group_?size|g_?idx|lut|codebook|dequant|perm).*")
 
 
-def hindrance(made: Guess, around: Surroundings | None, *, empty: bool = False) -> str:
+def hindrance(made: Guess, around: Surroundings | None) -> str:
     """Return the reason why a kernel cannot be described; empty if the files show no reason.
 
     Parameters
@@ -23,8 +25,6 @@ def hindrance(made: Guess, around: Surroundings | None, *, empty: bool = False) 
         The guess.
     around
         The files around the kernel's file.
-    empty
-        Whether the kernel has no statement.
     """
     places = list(dict.fromkeys(_PLACE.findall(made.text)))
     if len(places) >= _LEAST_PLACES:
@@ -38,9 +38,12 @@ def hindrance(made: Guess, around: Surroundings | None, *, empty: bool = False) 
             len(packed),
             names=_some(packed),
         )
-    if empty:
-        return tr("the body of the kernel is empty: nothing computes C")
     return _headers(around.missing if around else ())
+
+
+def empty_body(made: Guess) -> Flaw:
+    """Return the flaw of a kernel that has no statement."""
+    return Flaw("another result", kernel_line(made), tr("the body of the kernel is empty: nothing computes C"))
 
 
 def needed(made: Guess, *, refused: bool = False) -> str:

@@ -9,8 +9,10 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 
 from gemmviz.catalogue.errors import GemmvizError
+from gemmviz.catalogue.guessing.flaw import Flaw
 from gemmviz.catalogue.guessing.guessed_kernel import guessed_kernel
 from gemmviz.catalogue.guessing.guessed_matter import Guess
+from gemmviz.catalogue.guessing.kernel_text import kernel_line
 from gemmviz.catalogue.guessing.verdict import Verdict
 from gemmviz.catalogue.kernel import Kernel
 from gemmviz.catalogue.problem import Problem
@@ -51,7 +53,9 @@ def with_random_numbers(found: Guess, size: Problem, try_random: Callable[[Kerne
             shown = tr("random numbers show that it rounds to {type}", type=changed)
             return replace(other, settled=f"{found.settled}; {shown}")
     outcome = tr("but with random numbers {fault}: {reason}", fault=first, reason=tr(ROUNDS_MORE))
-    return replace(found, settled=f"{found.settled}; {outcome}", right=False)
+    computes = first.computes if isinstance(first, Verdict) else ""
+    flaws = (Flaw("another result", kernel_line(found), computes),) if computes else ()
+    return replace(found, settled=f"{found.settled}; {outcome}", right=False, flaws=flaws)
 
 
 def _coarser(found: Guess) -> Iterator[Guess]:

@@ -9,7 +9,7 @@ from dataclasses import replace
 from gemmviz.catalogue.dtypes import is_float
 from gemmviz.catalogue.errors import BuildError, FrontMatterError, GemmvizError
 from gemmviz.catalogue.expression import Expression
-from gemmviz.catalogue.guessing.block_sides import several_blocks
+from gemmviz.catalogue.guessing.block_sides import in_groups, several_blocks
 from gemmviz.catalogue.guessing.candidates import (
     MOST_DIVISOR,
     SHARED,
@@ -28,7 +28,7 @@ from gemmviz.catalogue.guessing.guessed_matter import Guess
 from gemmviz.catalogue.guessing.one_step import RIGHT_AT_ONE, right_with_one_tile
 from gemmviz.catalogue.guessing.random_trial import with_random_numbers
 from gemmviz.catalogue.guessing.trial_sizes import EVEN, MOST_PRODUCTS, UNEVEN, broad_size, first_size, has_blocks
-from gemmviz.catalogue.guessing.trials import OWN_LAUNCH_IS_WRONG, Trials
+from gemmviz.catalogue.guessing.trials import OWN_LAUNCH_IS_WRONG, Trials, TryDevice
 from gemmviz.catalogue.guessing.untried import Untried
 from gemmviz.catalogue.guessing.verdict import Verdict
 from gemmviz.catalogue.kernel import Kernel
@@ -54,6 +54,7 @@ def settle(
     try_one: TryOne,
     *,
     try_random: TryOne | None = None,
+    try_device: TryDevice | None = None,
     alternatives: bool = True,
     spent: Callable[[], float] = time.monotonic,
     clock: Callable[[], float] = time.monotonic,
@@ -71,6 +72,8 @@ def settle(
         `BuildError` when the compiler refuses the source: then only launches with other parameters are tried.
     try_random
         The same with random numbers, whose C may be rounded; None: they are not tried.
+    try_device
+        Compiles a kernel that `try_one` refused with the GPU's compiler, and returns its error, if there is one.
     alternatives
         Whether to try the next likely guesses when the guess is wrong.
     spent
@@ -78,7 +81,7 @@ def settle(
     clock
         Returns the time in seconds. After five minutes no further launch is tried.
     """
-    found = _for_whole_numbers(guess, try_one, alternatives, Trials(guess, spent, clock))
+    found = _for_whole_numbers(guess, try_one, alternatives, Trials(guess, spent, clock, try_device))
     if try_random is None or not found.right or not is_float(found.dtype):
         return found
     size = first_size(guessed_kernel(found))
@@ -104,7 +107,7 @@ def _for_whole_numbers(guess: Guess, try_one: TryOne, alternatives: bool, trials
         try:
             wrong = try_one(kernel, size)
         except BuildError as error:
-            if trials.refuse(candidate, str(error)):
+            if trials.refuse(candidate, error, size):
                 break
             continue
         except GemmvizError as error:
@@ -177,6 +180,9 @@ def _any_size(right: Guess, size: Problem, try_one: TryOne) -> Guess:
         turned = replace(right, grid=right.grid[::-1])
         if turned.grid != right.grid and not _wrong(turned, several, try_one):
             return replace(turned, settled=tr(_RIGHT_AT_TWO, size=size, other=several), right=True)
+        grouped = in_groups(right, size, lambda one, at: _wrong(one, at, try_one))
+        if grouped:
+            return replace(grouped[0], settled=tr(_RIGHT_AT_TWO, size=size, other=grouped[1]), right=True)
         template = mark("recorded: C is right at {size} and at {other}, but at {third}: {fault}")
         return replace(right, settled=tr(template, size=size, other=odd, third=several, fault=wrong))
     if not wrong:

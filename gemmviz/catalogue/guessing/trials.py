@@ -1,18 +1,24 @@
 """The results of the trials of a guess, and the sentence if none of them was right."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 
+from gemmviz.catalogue.errors import BuildError
 from gemmviz.catalogue.guessing.asserted_sizes import MOST_ELEMENTS, MOST_PRODUCTS, with_asserted_sizes
 from gemmviz.catalogue.guessing.candidates import is_launched_so, is_stated
 from gemmviz.catalogue.guessing.certainty import has_known_depth, has_whole_blocks, is_known, is_whole
+from gemmviz.catalogue.guessing.flaw import Flaw
+from gemmviz.catalogue.guessing.guessed_kernel import guessed_kernel
 from gemmviz.catalogue.guessing.guessed_matter import Guess
 from gemmviz.catalogue.guessing.hindrances import needed
+from gemmviz.catalogue.guessing.kernel_text import kernel_line
+from gemmviz.catalogue.guessing.refused import compile_flaw
 from gemmviz.catalogue.guessing.verdict import Verdict
 from gemmviz.catalogue.kernel import Kernel
 from gemmviz.catalogue.problem import Problem
 from gemmviz.language import mark, tr, trn
 
+TryDevice = Callable[[Kernel, Problem], BuildError | None]
 _MOST_TRIES = 20
 _MOST_ELEMENTS = 512 * 512
 # A launch that is right but for reads out of bounds is taken where none of the likeliest is right altogether.
@@ -42,6 +48,8 @@ class Trials:
         The guess that they are variants of.
     spent, clock
         Return the processor time and the time, in seconds.
+    try_device
+        As for `gemmviz.catalogue.guessing.settle.settle`.
     first
         The fault of the first one.
     tried, crashed
@@ -61,6 +69,7 @@ class Trials:
     guess: Guess
     spent: Callable[[], float]
     clock: Callable[[], float]
+    try_device: TryDevice | None = None
     first: str = ""
     tried: int = 0
     crashed: int = 0
@@ -69,6 +78,7 @@ class Trials:
     spare: tuple[Guess, Problem, str] | None = None
     ended: list[Guess] = field(default_factory=list)
     refused: dict[str, str] = field(default_factory=dict)
+    _refusal: tuple[Guess, Problem, BuildError] | None = None
     _own_refused: str = ""
     _first_refused: bool = False
     _ran: Guess | None = None
@@ -78,6 +88,7 @@ class Trials:
     _never_at: int = 0
     _larger: Guess | None = None
     _asserted: bool = False
+    _computes: str = ""
 
     def __post_init__(self) -> None:
         self._until = self.spent() + _MOST_PROCESSOR_S, self.clock() + _MOST_S
@@ -118,10 +129,11 @@ class Trials:
         self.guess = self._larger or self.guess
         return self._larger
 
-    def refuse(self, candidate: Guess, reason: str) -> bool:
+    def refuse(self, candidate: Guess, error: BuildError, size: Problem) -> bool:
         """Note the compiler's message about a launch; return whether no other launch can help."""
-        self.refused[repr(candidate.params)] = reason
-        self._own_refused = self._own_refused or (reason if is_launched_so(candidate) else "")
+        self.refused[repr(candidate.params)] = str(error)
+        self._refusal = self._refusal or (candidate, size, error)
+        self._own_refused = self._own_refused or (str(error) if is_launched_so(candidate) else "")
         # Another launch helps only if it has other values of the parameters.
         return len(self.refused) == _MOST_REFUSED or not candidate.params
 
@@ -143,6 +155,8 @@ class Trials:
         if not isinstance(wrong, Verdict):
             return
         self.crashed += wrong.crashed
+        if wrong.computes and not self._computes:
+            self._computes = tr("recorded at {size}: {fault}", size=at, fault=wrong.computes)
         self.ended += [candidate] if wrong.comparable else []
         # At M = N = K layouts and roles make no difference, and all arrays have one size: the kernel is wrong itself.
         cube = size.m == size.n == size.k and has_whole_blocks(candidate, size) and has_known_depth(self.guess)
@@ -159,7 +173,15 @@ class Trials:
             self._crashing = self._crashing or candidate
 
     def ending(self) -> Guess:
-        """Return the guess with its fault; or the file's own launch, if the kernel is wrong with it."""
+        """Return the guess with its fault and its flaws; or the file's own launch, if the kernel is wrong with it."""
+        found, flaws = self._ending(), self.guess.flaws
+        if self._computes:
+            flaws = (*flaws, Flaw("another result", kernel_line(self.guess), self._computes))
+        if self.refused and self._refusal and len(self.refused) == self.tried:
+            flaws = (*flaws, *self._of_compilers(*self._refusal))
+        return replace(found, flaws=flaws)
+
+    def _ending(self) -> Guess:
         if len(self.refused) == self.tried > 0 or (self._own_refused and not self._ran):
             reason = self._own_refused or next(iter(self.refused.values()))
             return self._hindered(tr("it cannot be compiled: {reason}", reason=reason), self.guess.hindrance)
@@ -178,6 +200,14 @@ class Trials:
         if not self.tried:
             reason = "" if "?" in self.first else self.first
         return self._hindered(reason, self.guess.hindrance or needed(self.guess, refused=self._first_refused))
+
+    def _of_compilers(self, refused: Guess, size: Problem, error: BuildError) -> Iterator[Flaw]:
+        """Yield the flaw that both compilers have found."""
+        if self.try_device is None:
+            return
+        flaw = compile_flaw(self.guess, error, self.try_device(guessed_kernel(refused), size))
+        if flaw is not None:
+            yield flaw
 
     def _hindered(self, reason: str, asked: str) -> Guess:
         """Return the guess with its fault, and with the reason or the missing front matter, if its files show one."""

@@ -51,6 +51,8 @@ class Verdict(str):
         Whether a fault ended the launch: it crashed, and it was neither too slow nor an assertion of its own.
     asserted
         Whether an assertion of the kernel's own was false.
+    computes
+        What every element of C is instead, as a sentence; empty if no simple rule gives it.
     """
 
     readings: tuple[Reading, ...] = ()
@@ -62,6 +64,7 @@ class Verdict(str):
     refused: bool = False
     asserted: bool = False
     faulty: bool = False
+    computes: str = ""
 
     @classmethod
     def of(
@@ -77,11 +80,12 @@ class Verdict(str):
         refused: bool = False,
         asserted: bool = False,
         faulty: bool = False,
+        computes: str = "",
     ) -> "Verdict":
         """Return a verdict with its attributes."""
         made = cls(text)
         made.readings, made.comparable, made.only_reads = readings, comparable, only_reads
         made.ended, made.crashed = ended or comparable, crashed
         made.misses, made.refused = misses, refused
-        made.asserted, made.faulty = asserted, faulty
+        made.asserted, made.faulty, made.computes = asserted, faulty, computes
         return made

@@ -30,5 +30,6 @@ def outcome(guess: Guess, trying: bool, may_run: bool, theme: Theme) -> tuple[st
     if trying:
         return tr("Recording small problems …"), theme.muted
     if guess.settled:
-        return ("✓ " if guess.right else "✗ ") + guess.settled, theme.good if guess.right else theme.bad
+        said = "; ".join([guess.settled, *map(str, guess.flaws)])
+        return ("✓ " if guess.right else "✗ ") + said, theme.good if guess.right else theme.bad
     return tr("Not tried yet with these values."), theme.muted

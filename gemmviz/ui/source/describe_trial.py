@@ -9,7 +9,7 @@ from gemmviz.catalogue.guessing.settle import settle
 from gemmviz.engine.consent import Described
 from gemmviz.engine.spending import Spending
 from gemmviz.engine.supervisor import Engine
-from gemmviz.engine.trying import trier
+from gemmviz.engine.trying import device_trier, trier
 
 
 class Trial(QThread):
@@ -44,6 +44,7 @@ class Trial(QThread):
                 self._guess,
                 try_one,
                 try_random=try_random,
+                try_device=device_trier(engine, self._cancel),
                 alternatives=self._alternatives,
                 spent=Spending(engine),
             )

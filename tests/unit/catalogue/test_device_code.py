@@ -218,3 +218,12 @@ __global__ void gemm(float *c, Context host) { Scaled f = twice; c[0] = f(*host.
     assert "Spec" not in code
     assert "struct Context" in code
     assert "(*Scaled)" in code
+
+
+def test_a_class_with_member_functions_of_the_host_keeps_its_constants() -> None:
+    text = """class Host { public: static const int side = 16; static void run(float *a); };
+__global__ void gemm(float *A, float *B, float *C, int n) { C[0] = A[Host::side] * B[0]; }
+void Host::run(float *a) { cudaMalloc(&a, 4); gemm<<<1, 1>>>(a, a, a, 1); }
+"""
+    code = device_code(text, "gemm")
+    assert "class Host" in code and "cudaMalloc" not in code

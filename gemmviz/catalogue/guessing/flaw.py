@@ -1,0 +1,30 @@
+"""A flaw of a kernel itself, with its line, as compilers or a recording have shown it."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+from gemmviz.language import tr
+
+Kind = Literal["not compiled", "another result"]
+
+
+@dataclass(frozen=True)
+class Flaw:
+    """What is wrong with a kernel itself, whatever its launch.
+
+    Attributes
+    ----------
+    kind
+        The class of flaw: no compiler takes the kernel, or it computes something else than A B.
+    line
+        The line of its file, from 1.
+    text
+        A sentence.
+    """
+
+    kind: Kind
+    line: int
+    text: str
+
+    def __str__(self) -> str:
+        return tr("line {line}: {text}", line=self.line, text=self.text)

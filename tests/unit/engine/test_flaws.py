@@ -1,0 +1,104 @@
+"""A kernel that is wrong whatever its launch: what a recording or the compilers show is said with its line."""
+
+import threading
+from pathlib import Path
+
+import pytest
+
+from gemmviz.catalogue.errors import BuildError
+from gemmviz.catalogue.guessing.guess import guess
+from gemmviz.catalogue.guessing.guessed_matter import Guess
+from gemmviz.catalogue.guessing.settle import settle
+from gemmviz.engine.consent import Described
+from gemmviz.engine.supervisor import Engine
+from gemmviz.engine.trying import trier
+
+HEAD = "// mine\n__global__ void gemm(const float *A, const float *B, float *C, int N) {\n"
+PLACE = "int i = blockIdx.y * blockDim.y + threadIdx.y, j = blockIdx.x * blockDim.x + threadIdx.x;\n"
+LOOP = (
+    PLACE + "if (i >= N || j >= N) return;\n{kind} s = 0;\nfor (int k = 0; k < N; ++k) {term};\nC[i * N + j] = s;\n}}\n"
+)
+LAUNCH = "void run(float *A, float *B, float *C, int N) {\ndim3 block(16, 16), grid((N + 15) / 16, (N + 15) / 16);\n"
+LAUNCH += "gemm<<<grid, block>>>(A, B, C, N);\n}\n"
+RIGHT = "s += A[i * N + k] * B[k * N + j]"
+
+
+def settled(tmp_path: Path, text: str, error: BuildError | None = None) -> Guess:
+    file = tmp_path / "mine.cu"
+    file.write_text(text)
+    engine = Engine(Described(file, text))
+    try:
+        try_one, try_random = (trier(engine, threading.Event(), random=random) for random in (False, True))
+        made = guess(text, file)
+        return settle(made, try_one, try_random=try_random, try_device=lambda kernel, size: error)
+    finally:
+        engine.close()
+
+
+def kernel(term: str, kind: str = "float") -> str:
+    return HEAD + LOOP.format(kind=kind, term=term) + LAUNCH
+
+
+@pytest.mark.parametrize(
+    ("term", "said"),
+    [
+        ("s += A[i * N + k] + B[k * N + j]", "it adds where a product multiplies"),
+        ("s = A[i * N + k] * B[k * N + j]", "each product replaces the one before it"),
+        ("s += A[i * N + k] * A[k * N + j]", "C is A A: B does not count"),
+    ],
+)
+def test_another_result_is_named(tmp_path: Path, term: str, said: str) -> None:
+    found = settled(tmp_path, kernel(term))
+    assert not found.right
+    assert [(one.kind, one.line) for one in found.flaws] == [("another result", 2)]
+    assert said in found.flaws[0].text
+
+
+def test_a_right_kernel_has_no_flaw(tmp_path: Path) -> None:
+    found = settled(tmp_path, kernel(RIGHT))
+    assert found.right and not found.flaws
+
+
+def test_a_sum_in_an_integer_is_named(tmp_path: Path) -> None:
+    found = settled(tmp_path, kernel(RIGHT, "int"))
+    assert not found.right and "every element of C is a whole number" in found.flaws[0].text
+
+
+def test_a_kernel_of_one_dimension_is_of_vectors(tmp_path: Path) -> None:
+    body = "int i = blockIdx.x * blockDim.x + threadIdx.x;\nif (i < N) C[i] = A[i] * B[i];\n}\n"
+    launch = LAUNCH.replace("block(16, 16), grid((N + 15) / 16, (N + 15) / 16)", "block(256), grid((N + 255) / 256)")
+    assert "no product of matrices" in settled(tmp_path, HEAD + body + launch).flaws[0].text
+
+
+def test_an_empty_body_is_a_flaw(tmp_path: Path) -> None:
+    found = settled(tmp_path, HEAD + "}\n" + LAUNCH)
+    assert [str(one) for one in found.flaws] == ["line 2: the body of the kernel is empty: nothing computes C"]
+
+
+UNKNOWN = kernel("s += times(A[i * N + k], B[k * N + j])")
+
+
+def test_a_name_that_is_declared_nowhere_is_a_flaw_if_two_compilers_say_so(tmp_path: Path) -> None:
+    line = UNKNOWN.splitlines().index("for (int k = 0; k < N; ++k) s += times(A[i * N + k], B[k * N + j]);") + 1
+    found = settled(tmp_path, UNKNOWN, BuildError("mine.cu", line))
+    assert [(one.kind, one.line) for one in found.flaws] == [("not compiled", line)]
+    assert "times is declared nowhere in this file and its headers" in found.flaws[0].text
+    assert not settled(tmp_path, UNKNOWN).flaws
+    assert not settled(tmp_path, UNKNOWN, BuildError("mine.cu", line + 5)).flaws
+
+
+def test_the_file_beside_it_that_declares_the_name_is_named(tmp_path: Path) -> None:
+    (tmp_path / "begin.cuh").write_text("__device__ float times(float a, float b) { return a * b; }\n")
+    found = settled(tmp_path, UNKNOWN, BuildError("mine.cu", 6))
+    assert "times is declared in begin.cuh, which this file does not include" in found.flaws[0].text
+
+
+def test_a_name_between_if_0_and_endif_is_said_to_be_there(tmp_path: Path) -> None:
+    off = "#if 0\n__device__ float times(float a, float b) { return a * b; }\n#endif\n"
+    found = settled(tmp_path, off + UNKNOWN, BuildError("mine.cu", 9))
+    assert "times is declared between `#if 0` and `#endif` only" in found.flaws[0].text
+
+
+@pytest.mark.parametrize("head", ["#include <strange/times.h>\n", "float times(float a, float b) { return a * b; }\n"])
+def test_a_name_that_may_come_from_elsewhere_is_no_flaw(tmp_path: Path, head: str) -> None:
+    assert not settled(tmp_path, head + UNKNOWN, BuildError("mine.cu", 7)).flaws
