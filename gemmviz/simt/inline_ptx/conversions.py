@@ -76,7 +76,7 @@ def _plain(to: str, source: str, how: set[str], operands: Sequence[Value], value
     if source in _FLOATS and to not in _FLOATS:
         if not rounding:
             raise NotPtx
-        text = f"gv_ptx::whole<{kind}>((double){value}, gv_ptx::{rounding})"
+        text = f"gv_ptx::whole<{kind}>({value}, gv_ptx::{rounding})"
     elif source in _FLOATS and rounding:  # a float is rounded to an integer and stays a float
         name = {"NEAREST": "rint", "TO_ZERO": "trunc", "DOWN": "floor", "UP": "ceil"}[rounding]
         text = f"({kind})__builtin_{name}((double){value})"

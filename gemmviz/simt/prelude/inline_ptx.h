@@ -11,7 +11,6 @@
 #include "inline_ptx/arithmetic.h"
 #include "inline_ptx/barriers.h"
 #include "inline_ptx/conversions.h"
-#include "inline_ptx/rounding.h"
 #include "inline_ptx/memory.h"
 #include "inline_ptx/hopper.h"
 #include "inline_ptx/wmma.h"

@@ -39,14 +39,6 @@ template <class T> GV_DEVICE T shifted_right(T v, unsigned by)
 {
     return by >= 8 * sizeof(T) ? T(v < T(0) ? -1 : 0) : T(v >> by);
 }
-// shf: 32 bits of the two registers, shifted; the amount wraps around or is limited to 32.
-GV_DEVICE unsigned funnel(unsigned low, unsigned high, unsigned by, bool left, bool wraps)
-{
-    by = wraps ? by & 31 : by > 32 ? 32 : by;
-    word both = (word)high << 32 | low;
-    return left ? by == 32 ? low : (unsigned)(both << by >> 32) : (unsigned)(both >> by);
-}
-
 template <class T> struct twice;
 template <> struct twice<unsigned short> {
     typedef unsigned type;
@@ -69,18 +61,6 @@ template <> struct twice<long long> {
 template <class T> GV_DEVICE typename twice<T>::type wide(T a, T b) { return (typename twice<T>::type)a * b; }
 template <class T> GV_DEVICE T high(T a, T b) { return (T)(wide(a, b) >> (8 * sizeof(T))); }
 
-// Selects each byte of the result from the eight bytes of a and b; bit 3 of a selector repeats the sign of the byte.
-GV_DEVICE unsigned permuted(unsigned a, unsigned b, unsigned choice)
-{
-    word from = (word)b << 32 | a;
-    unsigned result = 0;
-    for (int i = 0; i < 4; i++) {
-        unsigned c = choice >> (4 * i) & 15, byte = (unsigned)(from >> (8 * (c & 7))) & 255;
-        if (c & 8) byte = byte >> 7 ? 255 : 0;
-        result |= byte << (8 * i);
-    }
-    return result;
-}
 // A function of three bits, given by its table of eight results.
 GV_DEVICE unsigned by_table(unsigned a, unsigned b, unsigned c, unsigned table)
 {
@@ -115,21 +95,4 @@ template <class T> GV_DEVICE unsigned highest(T v, bool shifts)
     int place = 63 - __builtin_clzll(bits);
     return (unsigned)(shifts ? width - 1 - place : place);
 }
-template <class A, class B> GV_DEVICE unsigned half_products(unsigned a, unsigned b, unsigned c)
-{
-    for (int i = 0; i < 2; i++) c += (unsigned)((int)(A)(a >> 16 * i) * (int)(B)(b >> 8 * i));
-    return c;
-}
-template <class A, class B> GV_DEVICE unsigned byte_products(unsigned a, unsigned b, unsigned c)
-{
-    for (int i = 0; i < 32; i += 8) c += (unsigned)((int)(A)(a >> i) * (int)(B)(b >> i));
-    return c;
-}
-GV_DEVICE unsigned reversed(unsigned v)
-{
-    unsigned result = 0;
-    for (int i = 0; i < 32; i++) result |= (v >> i & 1) << (31 - i);
-    return result;
-}
-
 } // namespace gv_ptx
