@@ -6,6 +6,8 @@ Where an element stands in a register is written out here as the PTX ISA has it 
 from dataclasses import dataclass
 from pathlib import Path
 
+from ptx_words import MORE_WORDS
+
 from gemmviz.catalogue.kernel import parse
 from gemmviz.catalogue.launch import Launch, launch
 from gemmviz.catalogue.problem import Problem
@@ -372,6 +374,7 @@ _WORDS = [
         'asm("cvt.rn.relu.bf16x2.f32 %0, %1, %2;" : "=r"(x) : "f"((float)(int)(a & 255) - 128), "f"(7.0f));',
         "float v = (float)(int)(a & 255) - 128; x = v > 0 ? __float_as_uint(v) & 0xffff0000u : 0; x |= 0x40e0;",
     ),
+    *MORE_WORDS,
 ]  # fmt: skip
 
 

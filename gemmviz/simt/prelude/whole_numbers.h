@@ -39,6 +39,10 @@ GV_DEVICE unsigned reversed(unsigned v)
     for (int i = 0; i < 32; i++) result |= (v >> i & 1) << (31 - i);
     return result;
 }
+GV_DEVICE unsigned long long reversed(unsigned long long v)
+{
+    return (unsigned long long)reversed((unsigned)v) << 32 | reversed((unsigned)(v >> 32));
+}
 // The bytes or the halves of two words, each by itself.
 template <class T, class F> GV_DEVICE unsigned by_parts(unsigned a, unsigned b, F each)
 {
@@ -52,10 +56,7 @@ GV_DEVICE int limited(int v, int low, int high) { return v < low ? low : v > hig
 } // namespace gv_ptx
 
 GV_DEVICE unsigned __brev(unsigned v) { return gv_ptx::reversed(v); }
-GV_DEVICE unsigned long long __brevll(unsigned long long v)
-{
-    return (unsigned long long)__brev((unsigned)v) << 32 | __brev((unsigned)(v >> 32));
-}
+GV_DEVICE unsigned long long __brevll(unsigned long long v) { return gv_ptx::reversed(v); }
 GV_DEVICE unsigned __byte_perm(unsigned a, unsigned b, unsigned choice)
 {
     return gv_ptx::permuted(a, b, choice & 0x7777);

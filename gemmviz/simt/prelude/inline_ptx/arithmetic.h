@@ -26,6 +26,16 @@ template <class T> GV_DEVICE T least(T a, T b) { return b < a || a != a ? b : a;
 template <class T> GV_DEVICE T most(T a, T b) { return a < b || a != a ? b : a; }
 template <class T> GV_DEVICE two<T> least(two<T> a, two<T> b) { return {least(a.x, b.x), least(a.y, b.y)}; }
 template <class T> GV_DEVICE two<T> most(two<T> a, two<T> b) { return {most(a.x, b.x), most(a.y, b.y)}; }
+template <class T> GV_DEVICE T least_or_nan(T a, T b) { return a != a || a < b ? a : b; }
+template <class T> GV_DEVICE T most_or_nan(T a, T b) { return a != a || b < a ? a : b; }
+template <class T> GV_DEVICE two<T> least_or_nan(two<T> a, two<T> b)
+{
+    return {least_or_nan(a.x, b.x), least_or_nan(a.y, b.y)};
+}
+template <class T> GV_DEVICE two<T> most_or_nan(two<T> a, two<T> b)
+{
+    return {most_or_nan(a.x, b.x), most_or_nan(a.y, b.y)};
+}
 template <class T> GV_DEVICE T negated(T v) { return -v; }
 template <class T> GV_DEVICE two<T> negated(two<T> v) { return {-v.x, -v.y}; }
 template <class T> GV_DEVICE T magnitude(T v) { return v < T(0) ? T(-v) : v; }
@@ -86,6 +96,8 @@ template <class T> GV_DEVICE T inserted(T into, T v, unsigned at, unsigned lengt
     T mask = at >= width ? T(0) : (length >= width ? ~T(0) : (T(1) << length) - 1) << at;
     return (into & ~mask) | (at >= width ? T(0) : v << at & mask);
 }
+GV_DEVICE unsigned zeros_before(unsigned v) { return (unsigned)__clz((int)v); }
+GV_DEVICE unsigned zeros_before(word v) { return (unsigned)__clzll((long long)v); }
 template <class T> GV_DEVICE unsigned highest(T v, bool shifts)
 {
     const int width = 8 * sizeof(T);
