@@ -85,6 +85,7 @@ _RUNTIME, _PRELUDE, _INCLUDE = _HERE / "runtime", _HERE / "prelude", _HERE / "in
 _ZONE = "shared_zone-"
 # Headers for the GPU that are plain CUDA C++ also serve the recorder. They are searched after its own headers.
 _SHARED_HEADERS = data.root("kernels") / "include"
+_WORDS = _SHARED_HEADERS / "nvrtc"  # the prelude includes one of them
 _OWN_WARP_SIZE = re.compile(
     r"^[ \t]*(?:(?:static|inline|__device__|__constant__)\s+)*(?:const|constexpr)\s+(?:\w+\s+)+warpSize\s*[={]", re.M
 )
@@ -255,7 +256,8 @@ def _has_header(name: str) -> bool:
 
 def runtime_texts() -> tuple[str, ...]:
     """Return the name and the text of every C file of the recorder: a change of one makes a new build necessary."""
-    return _texts(tuple(sorted(found for folder in (_RUNTIME, _PRELUDE, _INCLUDE) for found in _sources(str(folder)))))
+    folders = (_RUNTIME, _PRELUDE, _INCLUDE, _WORDS)
+    return _texts(tuple(sorted(found for folder in folders for found in _sources(str(folder)))))
 
 
 @lru_cache(maxsize=1)
@@ -278,7 +280,7 @@ def _sources(folder: str) -> Iterator[tuple[str, int, int]]:
 @lru_cache(maxsize=1)
 def _texts(files: tuple[tuple[str, int, int], ...]) -> tuple[str, ...]:
     paths = [Path(path) for path, _, _ in files]
-    return tuple(text for f in paths for text in (f.relative_to(_HERE).as_posix(), f.read_text(encoding="utf-8")))
+    return tuple(text for f in paths for text in (f"{f.parent.name}/{f.name}", f.read_text(encoding="utf-8")))
 
 
 def _digest(parts: Iterable[str]) -> str:

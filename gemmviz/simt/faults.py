@@ -10,6 +10,7 @@ from gemmviz.catalogue.matrices import MATRICES
 from gemmviz.language import mark, tr
 from gemmviz.language.numbers import thousands
 from gemmviz.simt.diagnostics import who
+from gemmviz.simt.inline_ptx.newer import is_newer
 from gemmviz.simt.instruction_places import CodePlaces
 from gemmviz.simt.layout import RecorderRun, Status
 from gemmviz.simt.misaligned import misaligned
@@ -139,7 +140,11 @@ _ENDS: dict[Status, _End] = {
         ConstraintError,
     ),
     Status.UNKNOWN_PTX: _End(
-        mark("the PTX instruction {instruction} cannot be recorded: the recorder does not know it"), ConstraintError
+        mark(
+            "the PTX instruction {instruction} cannot be recorded: the recorder does not know it. Write it in CUDA "
+            "C++, or measure the kernel without a recording (gemmviz bench)"
+        ),
+        ConstraintError,
     ),
     Status.NOT_SHARED: _End(
         mark("{instruction} works on shared memory, and {thread} gives it an address elsewhere: {place}"),
@@ -147,6 +152,14 @@ _ENDS: dict[Status, _End] = {
     ),
     Status.NO_MEMORY: _End(mark("not enough memory for {count} threads per block"), ConstraintError, before="{file}: "),
 }
+_NEWER_PTX = _End(
+    mark(
+        "the PTX instruction {instruction} cannot be recorded: it needs compute capability 10.0 or later, and the "
+        "recorder knows the instructions of 9.0. Choose a kernel for 9.0, or measure this one without a recording "
+        "(gemmviz bench)"
+    ),
+    ConstraintError,
+)
 _BLOCK_BEFORE = _End(
     mark("{thread} waits for an action of an earlier block: record from the first block on"), KernelTimeout
 )
@@ -189,6 +202,8 @@ def raise_fault(
         text, array = misaligned(job, culprit, info.shared)
         raise KernelFault(f"{where}: {text}", line, "misaligned vector access", array)
     end = _BLOCK_BEFORE if status is Status.FLAG_NEVER_SET and job.first_block > 0 else _ENDS[status]
+    if status is Status.UNKNOWN_PTX and is_newer(job.instruction.decode(errors="replace")):
+        end = _NEWER_PTX
     values = _values(status, job, launch, barrier_name)
     text = end.before.format(where=where, file=name) + tr(end.text, thread=culprit, file=name, **values)
     if issubclass(end.error, KernelFault):

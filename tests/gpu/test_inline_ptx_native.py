@@ -2,8 +2,10 @@
 
 from pathlib import Path
 
+import conversion_kernels
 import numpy as np
 import pytest
+from function_kernels import FUNCTIONS, NARROW_FUNCTIONS
 from ptx_hopper_kernels import BARRIERS, WARPGROUPS
 from ptx_kernels import PRODUCTS, QUADS, WORDS, PtxKernel, product
 from ptx_memory_kernels import MEMORY
@@ -33,6 +35,9 @@ KERNELS = [
         *SPARSE,
         *WARPGROUPS,
         *BARRIERS,
+        *FUNCTIONS,
+        NARROW_FUNCTIONS,
+        *map(conversion_kernels.kernel, conversion_kernels.CASES),
     )
     if kernel.name != "word_named"
 ]

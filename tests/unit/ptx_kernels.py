@@ -6,6 +6,8 @@ Where an element stands in a register is written out here as the PTX ISA has it 
 from dataclasses import dataclass
 from pathlib import Path
 
+from ptx_words import MORE_WORDS
+
 from gemmviz.catalogue.kernel import parse
 from gemmviz.catalogue.launch import Launch, launch
 from gemmviz.catalogue.problem import Problem
@@ -372,10 +374,11 @@ _WORDS = [
         'asm("cvt.rn.relu.bf16x2.f32 %0, %1, %2;" : "=r"(x) : "f"((float)(int)(a & 255) - 128), "f"(7.0f));',
         "float v = (float)(int)(a & 255) - 128; x = v > 0 ? __float_as_uint(v) & 0xffff0000u : 0; x |= 0x40e0;",
     ),
+    *MORE_WORDS,
 ]  # fmt: skip
 
 
-def _words(name: str, words: list[tuple[str, str, str]]) -> PtxKernel:
+def words(name: str, words: list[tuple[str, str, str]], before: str = "") -> PtxKernel:
     """Return a kernel with 32 rows of C for each word: 1 where the statement gives what the CUDA C++ does, else 0."""
     body = "    unsigned t = threadIdx.x;" + "".join(
         f"""
@@ -384,18 +387,18 @@ def _words(name: str, words: list[tuple[str, str, str]]) -> PtxKernel:
         unsigned b = (t + 13 * i) * 2246822519u + (unsigned)(int)B[i];
         if (i == 1) b = a;
         unsigned x = 0;
-        {statement}
+        {{ {statement} }}
         unsigned result = x;
         x = 0;
-        {plain}
+        {{ {plain} }}
         C[({first} + t) * 8 + i] = result == x;
     }}"""
         for first, (_, statement, plain) in zip(range(0, 32 * len(words), 32), words, strict=True)
     )
-    return PtxKernel(name, body, Problem(32 * len(words), 8, 1))
+    return PtxKernel(name, body, Problem(32 * len(words), 8, 1), before)
 
 
-WORDS = [_words(f"word_{word[0]}", [word]) for word in _WORDS]
-ALL_WORDS = _words("words", _WORDS)
+WORDS = [words(f"word_{word[0]}", [word]) for word in _WORDS]
+ALL_WORDS = words("words", _WORDS)
 """All of `WORDS` in one kernel, which is compiled in the time of two."""
 QUADS = [quads(sums, a, b) for sums in ("f16", "f32") for a in ("row", "col") for b in ("row", "col")]

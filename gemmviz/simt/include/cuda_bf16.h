@@ -35,9 +35,7 @@ typedef __nv_bfloat16 nv_bfloat16;
 GV_DEVICE nv_bfloat16 __float2bfloat16(float v) { return nv_bfloat16(v); }
 GV_DEVICE nv_bfloat16 __float2bfloat16_rn(float v) { return nv_bfloat16(v); }
 GV_DEVICE nv_bfloat16 __double2bfloat16(double v) { return nv_bfloat16(v); }
-GV_DEVICE nv_bfloat16 __int2bfloat16_rn(int v) { return nv_bfloat16(v); }
 GV_DEVICE float __bfloat162float(nv_bfloat16 v) { return (float)v; }
-GV_DEVICE int __bfloat162int_rn(nv_bfloat16 v) { return (int)__builtin_rintf((float)v); }
 GV_DEVICE unsigned short __bfloat16_as_ushort(nv_bfloat16 v) { return v.gv_bits; }
 GV_DEVICE short __bfloat16_as_short(nv_bfloat16 v) { return (short)v.gv_bits; }
 GV_DEVICE nv_bfloat16 __ushort_as_bfloat16(unsigned short v)
@@ -135,4 +133,7 @@ GV_DEVICE nv_bfloat162 operator*(nv_bfloat162 a, nv_bfloat162 b) { return __hmul
 GV_DEVICE nv_bfloat162 &operator+=(nv_bfloat162 &a, nv_bfloat162 b) { return a = __hadd2(a, b); }
 
 #include "cuda_cxx/narrow_functions.h"
+#include "cuda_cxx/narrow_conversions.h"
 GV_NARROW_FUNCTIONS(nv_bfloat16, nv_bfloat162)
+GV_NARROW_CONVERSIONS(nv_bfloat16, bfloat16)
+GV_NARROW_RAW(nv_bfloat16, nv_bfloat162, __nv_bfloat16_raw, __nv_bfloat162_raw)

@@ -9,9 +9,7 @@ typedef _Float16 half;
 GV_DEVICE half __float2half(float v) { return (half)v; }
 GV_DEVICE half __float2half_rn(float v) { return (half)v; }
 GV_DEVICE half __double2half(double v) { return (half)v; }
-GV_DEVICE half __int2half_rn(int v) { return (half)v; }
 GV_DEVICE float __half2float(half v) { return (float)v; }
-GV_DEVICE int __half2int_rn(half v) { return (int)__builtin_rintf((float)v); }
 GV_DEVICE unsigned short __half_as_ushort(half v) { return __builtin_bit_cast(unsigned short, v); }
 GV_DEVICE short __half_as_short(half v) { return __builtin_bit_cast(short, v); }
 GV_DEVICE half __ushort_as_half(unsigned short v) { return __builtin_bit_cast(half, v); }
@@ -78,4 +76,7 @@ GV_DEVICE half2 &operator-=(half2 &a, half2 b) { return a = __hsub2(a, b); }
 GV_DEVICE half2 &operator*=(half2 &a, half2 b) { return a = __hmul2(a, b); }
 
 #include "cuda_cxx/narrow_functions.h"
+#include "cuda_cxx/narrow_conversions.h"
 GV_NARROW_FUNCTIONS(half, half2)
+GV_NARROW_CONVERSIONS(half, half)
+GV_NARROW_RAW(half, half2, __half_raw, __half2_raw)

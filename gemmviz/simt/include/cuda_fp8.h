@@ -108,7 +108,36 @@ GV_FP8_QUAD(__nv_fp8x4_e4m3, e4m3);
 GV_FP8_QUAD(__nv_fp8x4_e5m2, e5m2);
 #undef GV_FP8_QUAD
 
-GV_DEVICE __nv_fp8_storage_t __nv_cvt_float_to_fp8(float v, __nv_saturation_t, __nv_fp8_interpretation_t kind)
+// Without saturation a number that is too large becomes NaN (E4M3) or infinite (E5M2).
+GV_DEVICE __nv_fp8_storage_t __nv_cvt_float_to_fp8(float v, __nv_saturation_t saturate, __nv_fp8_interpretation_t kind)
 {
-    return kind == __NV_E4M3 ? gv_e4m3_bits(v) : gv_e5m2_bits(v);
+    bool narrow = kind == __NV_E4M3;
+    float size = __builtin_fabsf(v);
+    if (saturate == __NV_NOSAT && (narrow ? size > 464 : size >= 61440))
+        return (__nv_fp8_storage_t)((v < 0 ? 0x80 : 0) | (narrow ? 0x7f : 0x7c));
+    return narrow ? gv_e4m3_bits(v) : gv_e5m2_bits(v);
+}
+GV_DEVICE __nv_fp8_storage_t __nv_cvt_halfraw_to_fp8(
+    __half_raw v, __nv_saturation_t saturate, __nv_fp8_interpretation_t kind)
+{
+    return __nv_cvt_float_to_fp8((float)(half)v, saturate, kind);
+}
+GV_DEVICE __nv_fp8_storage_t __nv_cvt_bfloat16raw_to_fp8(
+    __nv_bfloat16_raw v, __nv_saturation_t saturate, __nv_fp8_interpretation_t kind)
+{
+    return __nv_cvt_float_to_fp8((float)(nv_bfloat16)v, saturate, kind);
+}
+GV_DEVICE __nv_fp8x2_storage_t __nv_cvt_float2_to_fp8x2(
+    float2 v, __nv_saturation_t saturate, __nv_fp8_interpretation_t kind)
+{
+    return (__nv_fp8x2_storage_t)(__nv_cvt_float_to_fp8(v.x, saturate, kind) |
+                                  __nv_cvt_float_to_fp8(v.y, saturate, kind) << 8);
+}
+GV_DEVICE __half_raw __nv_cvt_fp8_to_halfraw(__nv_fp8_storage_t v, __nv_fp8_interpretation_t kind)
+{
+    return (half)(kind == __NV_E4M3 ? gv_e4m3_value(v) : gv_e5m2_value(v));
+}
+GV_DEVICE __half2_raw __nv_cvt_fp8x2_to_halfraw2(__nv_fp8x2_storage_t v, __nv_fp8_interpretation_t kind)
+{
+    return half2(__nv_cvt_fp8_to_halfraw(v & 0xff, kind), __nv_cvt_fp8_to_halfraw(v >> 8, kind));
 }

@@ -6,7 +6,7 @@ from gemmviz.simt.inline_ptx.directed import directed
 from gemmviz.simt.inline_ptx.grammar import NotPtx, Pair, Value, Vector
 from gemmviz.simt.inline_ptx.values import TYPES, Values
 
-_FLOATS = ("f16", "bf16", "f16x2", "bf16x2", "f32", "f64")
+_FLOATS = ("f16", "bf16", "f16x2", "bf16x2", "f32", "f32x2", "f64")
 # C++ rounds to nearest. Subnormal numbers are kept, although .ftz flushes them to zero.
 _SAME = {"rn", "ftz", "lo", "approx", "noftz", "full"}
 _COMPARED = {
@@ -34,6 +34,20 @@ def _expression(form: str, arguments: int) -> Callable[[Sequence[str], Sequence[
         text = form.format(*(values.value(operand, TYPES[kind]) for operand in operands[1:]), T=TYPES[kind])
         text = f"gv_ptx::saturated({text})" if "sat" in parts else text
         return values.store(operands[0], text if "x2" in kind or kind == "pred" else f"({TYPES[kind]})({text})")
+
+    return translated
+
+
+def _limit(name: str) -> Callable[[Sequence[str], Sequence[Value], Values], str]:
+    """Return the translator of ``min`` or ``max``; with ``.NaN`` a NaN is the result."""
+    plain, strict = (_expression(f"gv_ptx::{name}{end}({{}}, {{}})", 2) for end in ("", "_or_nan"))
+
+    def translated(parts: Sequence[str], operands: Sequence[Value], values: Values) -> str:
+        if "NaN" not in parts:
+            return plain(parts, operands, values)
+        if parts[-1] not in _FLOATS:
+            raise NotPtx
+        return strict([part for part in parts if part != "NaN"], operands, values)
 
     return translated
 
@@ -88,12 +102,13 @@ def _mad(parts: Sequence[str], operands: Sequence[Value], values: Values) -> str
 
 def _setp(parts: Sequence[str], operands: Sequence[Value], values: Values) -> str:
     """``setp.lt{.and}.s32 p|q, a, b{, c}``."""
-    if not parts or parts[0] not in _COMPARED:
+    if not parts or parts[0] not in (*_COMPARED, "num", "nan"):
         raise NotPtx
     combined = [part for part in parts[1:-1] if part in _CONDITIONS]
     kind = _kind(parts[1:], set(_CONDITIONS))
     a, b = (values.value(operand, TYPES[kind]) for operand in operands[1:3])
-    test = f"({a} {_COMPARED[parts[0]]} {b})"
+    test = f"({a} == {a} && {b} == {b})" if parts[0] == "num" else f"({a} != {a} || {b} != {b})"
+    test = f"({a} {_COMPARED[parts[0]]} {b})" if parts[0] in _COMPARED else test
     if parts[0] in ("equ", "neu", "ltu", "leu", "gtu", "geu") and kind in _FLOATS:
         test = f"({test} || {a} != {a} || {b} != {b})"
     targets = operands[0]
@@ -208,8 +223,8 @@ ARITHMETIC = {
     "fma": _FMA,
     "div": directed("quotient", 2, _expression("{} / {}", 2)),
     "rem": _expression("{} % {}", 2),
-    "min": _expression("gv_ptx::least({}, {})", 2),
-    "max": _expression("gv_ptx::most({}, {})", 2),
+    "min": _limit("least"),
+    "max": _limit("most"),
     "neg": _expression("gv_ptx::negated({})", 1),
     "abs": _expression("gv_ptx::magnitude({})", 1),
     "rcp": directed("reciprocal", 1, _expression("1 / {}", 1)),
@@ -223,7 +238,7 @@ ARITHMETIC = {
     "xor": _expression("{} ^ {}", 2),
     "not": _not,
     "popc": _expression("__builtin_popcountll({})", 1),
-    "clz": _expression("__clz((int){})", 1),
+    "clz": _expression("gv_ptx::zeros_before({})", 1),
     "brev": _expression("gv_ptx::reversed({})", 1),
     "shl": _shl,
     "shr": _shr,

@@ -73,6 +73,18 @@ def elect(parts: Sequence[str], operands: Sequence[Value], values: Values) -> st
     return values.store(lane, first) + values.store(chosen, f"({first} == gv_lane())")
 
 
+def active_mask(parts: Sequence[str], operands: Sequence[Value], values: Values) -> str:
+    """``activemask.b32 d``."""
+    return values.store(operands[0], "__activemask()")
+
+
+def movmatrix(parts: Sequence[str], operands: Sequence[Value], values: Values) -> str:
+    """``movmatrix.sync.aligned.m8n8.trans.b16 d, a``: the matrix that the lanes hold, transposed."""
+    if set(parts) != {"sync", "aligned", "m8n8", "trans", "b16"}:
+        raise NotPtx
+    return values.store(operands[0], f"gv_ptx::transposed({values.value(operands[1], 'unsigned')})")
+
+
 def trap(parts: Sequence[str], operands: Sequence[Value], values: Values) -> str:
     """``trap``."""
     return "__builtin_trap();"

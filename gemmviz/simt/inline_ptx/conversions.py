@@ -8,6 +8,7 @@ from gemmviz.simt.inline_ptx.values import TYPES, Values
 
 _WHOLE_ROUNDING = {"rni": "NEAREST", "rzi": "TO_ZERO", "rmi": "DOWN", "rpi": "UP"}
 _FLOATS = {"f16", "bf16", "f32", "f64"}
+_WHOLE = {"u8", "s8", "u16", "s16", "u32", "s32", "u64", "s64"}
 _PAIRS = {"f16x2": "_Float16", "bf16x2": "nv_bfloat16"}
 _SMALL = {"e4m3x2": "e4m3", "e5m2x2": "e5m2"}
 _TF32 = {"rna": "gv_tf32_bits", "rn": "gv_ptx::tf32_nearest", "rz": "gv_ptx::tf32_cut"}
@@ -33,7 +34,9 @@ def cvt(parts: Sequence[str], operands: Sequence[Value], values: Values) -> str:
         code = values.value(operands[1], "unsigned short")
         low, high = (f"(_Float16)gv_ptx::from_{_SMALL[source]}({byte})" for byte in (f"{code} & 255", f"{code} >> 8"))
         return values.store(operands[0], f"gv_ptx::two<_Float16>{{{low}, {high}}}")
-    if to not in TYPES or source not in TYPES or {to, source} & {"pred", *_PAIRS} or (to[0] == "b" and to != "bf16"):
+    if how == {"rn"} and source in _WHOLE and to in ("f16", "bf16"):
+        return _from_whole(to, source, how, operands, values)
+    if {to, source} - {*_FLOATS, *_WHOLE}:
         raise NotPtx
     return _plain(to, source, how, operands, values)
 
@@ -49,6 +52,8 @@ def _directed(to: str, source: str, how: set[str], operands: Sequence[Value], va
     """``cvt.rz.f16.f32``, ``cvt.rn.relu.bf16.f32``, ``cvt.rm.f32.f64``."""
     if how - {"rn", "relu", "ftz", *DIRECTIONS} or len(how & {"rn", *DIRECTIONS}) != 1 or len(operands) != 2:
         raise NotPtx
+    if source in _WHOLE and to in _FLOATS and "relu" not in how:
+        return _from_whole(to, source, how, operands, values)
     if to in ("f16", "bf16") and source == "f32":
         return values.store(operands[0], _narrowed(TYPES[to], how, values.value(operands[1], "float")))
     if (to, source) != ("f32", "f64") or "relu" in how:
@@ -56,6 +61,17 @@ def _directed(to: str, source: str, how: set[str], operands: Sequence[Value], va
     value = values.value(operands[1], "double")
     direction = next(DIRECTIONS[part] for part in how if part in DIRECTIONS)
     return values.store(operands[0], f"gv_ptx::directed((float){value}, {value} - (float){value}, {direction})")
+
+
+def _from_whole(to: str, source: str, how: set[str], operands: Sequence[Value], values: Values) -> str:
+    """``cvt.rz.f16.s32``, ``cvt.rn.bf16.u64``: rounded once."""
+    direction = next((DIRECTIONS[part] for part in how if part in DIRECTIONS), "gv_ptx::NEAREST")
+    value = values.value(operands[1], TYPES[source])
+    if to in ("f16", "bf16"):
+        text = f"gv_ptx::narrowed<{TYPES[to]}>(gv_ptx::with_rest({value}), {direction})"
+    else:
+        text = f"gv_ptx::as_{TYPES[to]}({value}, {direction})"
+    return values.store(operands[0], text)
 
 
 def _to_small(to: str, source: str, operands: Sequence[Value], values: Values) -> str:
@@ -76,7 +92,7 @@ def _plain(to: str, source: str, how: set[str], operands: Sequence[Value], value
     if source in _FLOATS and to not in _FLOATS:
         if not rounding:
             raise NotPtx
-        text = f"gv_ptx::whole<{kind}>((double){value}, gv_ptx::{rounding})"
+        text = f"gv_ptx::whole<{kind}>({value}, gv_ptx::{rounding})"
     elif source in _FLOATS and rounding:  # a float is rounded to an integer and stays a float
         name = {"NEAREST": "rint", "TO_ZERO": "trunc", "DOWN": "floor", "UP": "ceil"}[rounding]
         text = f"({kind})__builtin_{name}((double){value})"

@@ -81,6 +81,8 @@ _KNOWN: dict[str, Translator] = {
     "vote.sync": barriers.vote,
     "redux.sync": barriers.reduction,
     "elect.sync": barriers.elect,
+    "activemask": barriers.active_mask,
+    "movmatrix": barriers.movmatrix,
     "trap": barriers.trap,
     "brkpt": memory.nothing,
 }

@@ -24,6 +24,7 @@ TYPES = {
     "f16x2": "gv_ptx::two<_Float16>",
     "bf16x2": "gv_ptx::two<nv_bfloat16>",
     "f32": "float",
+    "f32x2": "gv_ptx::two<float>",
     "f64": "double",
 }
 _SPECIAL = {

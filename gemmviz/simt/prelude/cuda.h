@@ -135,6 +135,7 @@ GV_DEVICE void __nanosleep(unsigned) {}
 GV_DEVICE long long clock64() { return 0; }
 GV_DEVICE int clock() { return 0; }
 GV_DEVICE void __trap() { __builtin_trap(); }
+GV_DEVICE void __brkpt() {}
 
 // All addresses are generic here: there are no separate windows for kinds of memory.
 GV_DEVICE size_t __cvta_generic_to_shared(const void *p) { return (size_t)p; }
@@ -144,6 +145,8 @@ GV_DEVICE size_t __cvta_generic_to_global(const void *p) { return (size_t)p; }
 GV_DEVICE void *__cvta_shared_to_generic(size_t p) { return (void *)p; }
 
 #include "cuda_math.h"
+#include "cuda_conversions.h"
+#include "whole_numbers.h"
 #include "cuda_vector.h"
 #include "cuda_warp.h"
 #include "cuda_atomic.h"

@@ -18,7 +18,9 @@ template <class T> struct gv_same {
     { \
         gv_atomic(p, sizeof(T)); \
         return gv_##name<T>(p, v); \
-    }
+    } \
+    template <class T> GV_DEVICE T name##_block(T *p, typename gv_same<T>::type v) { return name<T>(p, v); } \
+    template <class T> GV_DEVICE T name##_system(T *p, typename gv_same<T>::type v) { return name<T>(p, v); }
 // clang-format off: the second is an expression.
 GV_ATOMIC(atomicAdd, old + v)
 GV_ATOMIC(atomicSub, old - v)

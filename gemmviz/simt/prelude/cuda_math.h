@@ -28,6 +28,19 @@ float log1pf(float v) noexcept;
 float expm1f(float v) noexcept;
 float log10f(float v) noexcept;
 float hypotf(float a, float b) noexcept;
+float exp10f(float v) noexcept;
+float tanf(float v) noexcept;
+float asinf(float v) noexcept;
+float acosf(float v) noexcept;
+float atanf(float v) noexcept;
+float atan2f(float y, float x) noexcept;
+float sinhf(float v) noexcept;
+float coshf(float v) noexcept;
+float erfcf(float v) noexcept;
+float nearbyintf(float v) noexcept;
+float ldexpf(float v, int exponent) noexcept;
+void sincosf(float v, float *sine, float *cosine) noexcept;
+long lroundf(float v) noexcept;
 double ceil(double v) noexcept;
 double floor(double v) noexcept;
 double round(double v) noexcept;
@@ -44,6 +57,15 @@ double fmin(double a, double b) noexcept;
 double fmax(double a, double b) noexcept;
 double fabs(double v) noexcept;
 double sqrt(double v) noexcept;
+double sin(double v) noexcept;
+double cos(double v) noexcept;
+double tan(double v) noexcept;
+double sinh(double v) noexcept;
+double cosh(double v) noexcept;
+double erf(double v) noexcept;
+double log1p(double v) noexcept;
+double cbrt(double v) noexcept;
+double nearbyint(double v) noexcept;
 int abs(int v) noexcept;
 void *memset(void *to, int byte, size_t bytes) noexcept;
 void *memcpy(void *to, const void *from, size_t bytes) noexcept;
@@ -66,70 +88,26 @@ GV_DEVICE unsigned min(unsigned a, int b) { return min(a, (unsigned)b); }
 GV_DEVICE unsigned min(int a, unsigned b) { return min((unsigned)a, b); }
 GV_DEVICE unsigned max(unsigned a, int b) { return max(a, (unsigned)b); }
 GV_DEVICE unsigned max(int a, unsigned b) { return max((unsigned)a, b); }
-// The product of two floats is exact in double, so the result is rounded once. The cast rounds ties to even.
-GV_DEVICE float gv_next(float v, float towards) { return __builtin_nextafterf(v, towards); }
-GV_DEVICE float __fmul_rn(float a, float b) { return a * b; }
-GV_DEVICE float __fmul_rd(float a, float b)
-{
-    double exact = (double)a * b;
-    float near = (float)exact;
-    return near > exact ? gv_next(near, -__builtin_inff()) : near;
-}
-GV_DEVICE float __fmul_ru(float a, float b)
-{
-    double exact = (double)a * b;
-    float near = (float)exact;
-    return near < exact ? gv_next(near, __builtin_inff()) : near;
-}
-GV_DEVICE float __fmul_rz(float a, float b) { return (double)a * b < 0 ? __fmul_ru(a, b) : __fmul_rd(a, b); }
+// Variadic, so that functions of the C++ library with these names are preferred.
+template <class T, class... None> GV_DEVICE bool isnan(T v, None...) { return v != v; }
+template <class T, class... None> GV_DEVICE bool isinf(T v, None...) { return v == v && v - v != 0; }
+template <class T, class... None> GV_DEVICE bool isfinite(T v, None...) { return v - v == 0; }
+template <class T, class... None> GV_DEVICE bool signbit(T v, None...) { return __builtin_signbit((double)v); }
 // Macros, because headers of the C library declare functions with these names.
 #define __expf(v) expf(v)
+#define __exp10f(v) exp10f(v)
 #define __logf(v) logf(v)
+#define __log2f(v) log2f(v)
+#define __log10f(v) log10f(v)
 #define __powf(base, exponent) powf(base, exponent)
-GV_DEVICE float __frsqrt_rn(float v) { return 1 / sqrtf(v); }
+#define __sinf(v) sinf(v)
+#define __cosf(v) cosf(v)
+#define __tanf(v) tanf(v)
+#define __tanhf(v) tanhf(v)
+#define __sincosf(v, sine, cosine) sincosf(v, sine, cosine)
 // The same declarations as in newer C libraries.
 extern "C" GV_METHOD float rsqrtf(float v) noexcept { return 1 / sqrtf(v); }
 extern "C" GV_METHOD double rsqrt(double v) noexcept { return 1 / sqrt(v); }
-GV_DEVICE float __fadd_rn(float a, float b) { return a + b; }
-GV_DEVICE float __fsub_rn(float a, float b) { return a - b; }
-GV_DEVICE float __fdiv_rn(float a, float b) { return a / b; }
-GV_DEVICE float __frcp_rn(float v) { return 1 / v; }
-GV_DEVICE float __fsqrt_rn(float v) { return sqrtf(v); }
 GV_DEVICE float __saturatef(float v) { return v > 0 ? v < 1 ? v : 1 : 0; }
-GV_DEVICE double __dadd_rn(double a, double b) { return a + b; }
-GV_DEVICE double __dmul_rn(double a, double b) { return a * b; }
-GV_DEVICE double __fma_rn(double a, double b, double c) { return __builtin_fma(a, b, c); }
-GV_DEVICE float __fmaf_rn(float a, float b, float c) { return __builtin_fmaf(a, b, c); }
 GV_DEVICE float __fdividef(float a, float b) { return a / b; }
-GV_DEVICE int __mul24(int a, int b) { return a * b; }
-GV_DEVICE int __float2int_rn(float v) { return (int)__builtin_rintf(v); }
-GV_DEVICE int __float2int_rz(float v) { return (int)v; }
-GV_DEVICE int __float2int_rd(float v) { return (int)floorf(v); }
-GV_DEVICE int __float2int_ru(float v) { return (int)ceilf(v); }
-GV_DEVICE int __double2int_rn(double v) { return (int)__builtin_rint(v); }
-GV_DEVICE float __int2float_rn(int v) { return (float)v; }
-GV_DEVICE float __uint2float_rn(unsigned v) { return (float)v; }
-GV_DEVICE int __float_as_int(float v) { return __builtin_bit_cast(int, v); }
-GV_DEVICE unsigned __float_as_uint(float v) { return __builtin_bit_cast(unsigned, v); }
-GV_DEVICE float __int_as_float(int v) { return __builtin_bit_cast(float, v); }
-GV_DEVICE float __uint_as_float(unsigned v) { return __builtin_bit_cast(float, v); }
-GV_DEVICE unsigned __umul24(unsigned a, unsigned b) { return a * b; }
-GV_DEVICE int __mulhi(int a, int b) { return (int)((long long)a * b >> 32); }
-GV_DEVICE unsigned __umulhi(unsigned a, unsigned b) { return (unsigned)((unsigned long long)a * b >> 32); }
-GV_DEVICE int __popcll(unsigned long long v) { return __builtin_popcountll(v); }
-GV_DEVICE int __clzll(long long v) { return v ? __builtin_clzll((unsigned long long)v) : 64; }
-GV_DEVICE int __ffsll(long long v) { return __builtin_ffsll(v); }
-// The sum of four products of bytes.
-GV_DEVICE int __dp4a(int a, int b, int c)
-{
-    for (int i = 0; i < 32; i += 8) c += (int)(signed char)(a >> i) * (signed char)(b >> i);
-    return c;
-}
-GV_DEVICE unsigned __dp4a(unsigned a, unsigned b, unsigned c)
-{
-    for (int i = 0; i < 32; i += 8) c += (a >> i & 255) * (b >> i & 255);
-    return c;
-}
-GV_DEVICE int __popc(unsigned v) { return __builtin_popcount(v); }
-GV_DEVICE int __clz(int v) { return v ? __builtin_clz((unsigned)v) : 32; }
-GV_DEVICE int __ffs(int v) { return __builtin_ffs(v); }
+GV_DEVICE float fdividef(float a, float b) { return a / b; }

@@ -74,6 +74,20 @@ GV_DEVICE unsigned __ballot_sync(unsigned mask, int predicate)
 GV_DEVICE int __any_sync(unsigned mask, int predicate) { return __ballot_sync(mask, predicate) != 0; }
 GV_DEVICE int __all_sync(unsigned mask, int predicate) { return __ballot_sync(mask, !predicate) == 0; }
 
+// The lanes of the mask that have the same value; all of them if every lane has it.
+template <class T> GV_DEVICE unsigned __match_any_sync(unsigned mask, T mine)
+{
+    unsigned same = 0;
+    for (int lane = 0; lane < 32; lane++)
+        if (mask >> lane & 1) same |= (unsigned)(__shfl_sync(mask, mine, lane) == mine) << lane;
+    return same;
+}
+template <class T> GV_DEVICE unsigned __match_all_sync(unsigned mask, T mine, int *all)
+{
+    *all = __match_any_sync(mask, mine) == mask;
+    return *all ? mask : 0;
+}
+
 // The lanes of the mask combine their values.
 #define GV_REDUCE(name, combined) \
     template <class T> GV_DEVICE T __reduce_##name##_sync(unsigned mask, T mine) \

@@ -11,28 +11,11 @@
 #include "inline_ptx/arithmetic.h"
 #include "inline_ptx/barriers.h"
 #include "inline_ptx/conversions.h"
-#include "inline_ptx/rounding.h"
 #include "inline_ptx/memory.h"
 #include "inline_ptx/hopper.h"
 #include "inline_ptx/wmma.h"
+#include <nvrtc/words_tensor_map.h>
 
 // Functions of a user's headers are inlined (see rewriting.py): not the kernel that such a header declares.
 #undef __global__
 #define __global__ __attribute__((noinline))
-
-// A tensor map, declared as in the driver's header.
-struct CUtensorMap_st {
-    alignas(64) unsigned long long opaque[16];
-};
-typedef CUtensorMap_st CUtensorMap;
-// The types of elements and the swizzles, as numbers: CUDA Driver API, "CUtensorMapDataType", "CUtensorMapSwizzle".
-typedef enum {
-    CU_TENSOR_MAP_DATA_TYPE_UINT8, CU_TENSOR_MAP_DATA_TYPE_UINT16, CU_TENSOR_MAP_DATA_TYPE_UINT32,
-    CU_TENSOR_MAP_DATA_TYPE_INT32, CU_TENSOR_MAP_DATA_TYPE_UINT64, CU_TENSOR_MAP_DATA_TYPE_INT64,
-    CU_TENSOR_MAP_DATA_TYPE_FLOAT16, CU_TENSOR_MAP_DATA_TYPE_FLOAT32, CU_TENSOR_MAP_DATA_TYPE_FLOAT64,
-    CU_TENSOR_MAP_DATA_TYPE_BFLOAT16, CU_TENSOR_MAP_DATA_TYPE_FLOAT32_FTZ, CU_TENSOR_MAP_DATA_TYPE_TFLOAT32,
-    CU_TENSOR_MAP_DATA_TYPE_TFLOAT32_FTZ,
-} CUtensorMapDataType;
-typedef enum {
-    CU_TENSOR_MAP_SWIZZLE_NONE, CU_TENSOR_MAP_SWIZZLE_32B, CU_TENSOR_MAP_SWIZZLE_64B, CU_TENSOR_MAP_SWIZZLE_128B,
-} CUtensorMapSwizzle;

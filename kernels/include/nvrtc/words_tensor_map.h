@@ -1,4 +1,4 @@
-// A tensor map as the driver's header has it, for kernels that take one: NVRTC does not read that header.
+// A tensor map as the driver's header has it, for kernels that take one: NVRTC and the recorder do not read that header.
 #pragma once
 #ifndef __cuda_cuda_h__
 struct CUtensorMap_st {

@@ -6,6 +6,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 from ptx_kernels import ALL_WORDS, PRODUCTS, QUADS, WORDS, PtxKernel, product
+from ptx_kernels import words as kernel_of_words
+from ptx_words import PAIR_WORDS
 
 from gemmviz.catalogue.errors import BuildError, ConstraintError
 from gemmviz.catalogue.kernel import load, parse
@@ -98,6 +100,10 @@ def test_an_instruction_on_registers_gives_what_the_same_cuda_gives(words: Recor
     assert (rows == 1).all(), rows
 
 
+def test_pairs_of_floats_are_computed_by_halves() -> None:
+    assert (values(kernel_of_words("pairs", PAIR_WORDS)).c == 1).all()
+
+
 def text_of(body: str, before: str = "") -> str:
     return PtxKernel("mine", body, Problem(32, 8, 1), before).launch.kernel.text
 
@@ -119,6 +125,20 @@ def test_an_instruction_that_is_not_known_is_named_with_its_line(statement: str,
     with pytest.raises(ConstraintError) as caught:
         record(launch(parse(text, Path("mine.cu")), Problem(32, 8, 1)), deadline_s=10)
     assert str(caught.value).startswith(f"mine.cu:{line}: the PTX instruction {named}")
+
+
+@pytest.mark.parametrize(
+    "instruction",
+    [
+        "tcgen05.relinquish_alloc_permit.cta_group::1.sync.aligned",
+        "mma.sync.aligned.kind::mxf4.block_scale.scale_vec::2X.m16n8k64.row.col.f32.e2m1.e2m1.f32.ue8m0",
+        "ld.global.v8.b32",
+    ],
+)
+def test_an_instruction_of_a_newer_gpu_is_named_with_what_it_needs(instruction: str) -> None:
+    text = text_of(f'    asm volatile("{instruction};" ::: "memory");\n    C[threadIdx.x] = 1;')
+    with pytest.raises(ConstraintError, match=r"it needs compute capability 10\.0 or later"):
+        record(launch(parse(text, Path("mine.cu")), Problem(32, 8, 1)), deadline_s=10)
 
 
 def test_an_unknown_instruction_that_nobody_comes_to_is_no_reason_to_refuse() -> None:

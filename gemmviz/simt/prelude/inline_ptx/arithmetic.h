@@ -26,6 +26,16 @@ template <class T> GV_DEVICE T least(T a, T b) { return b < a || a != a ? b : a;
 template <class T> GV_DEVICE T most(T a, T b) { return a < b || a != a ? b : a; }
 template <class T> GV_DEVICE two<T> least(two<T> a, two<T> b) { return {least(a.x, b.x), least(a.y, b.y)}; }
 template <class T> GV_DEVICE two<T> most(two<T> a, two<T> b) { return {most(a.x, b.x), most(a.y, b.y)}; }
+template <class T> GV_DEVICE T least_or_nan(T a, T b) { return a != a || a < b ? a : b; }
+template <class T> GV_DEVICE T most_or_nan(T a, T b) { return a != a || b < a ? a : b; }
+template <class T> GV_DEVICE two<T> least_or_nan(two<T> a, two<T> b)
+{
+    return {least_or_nan(a.x, b.x), least_or_nan(a.y, b.y)};
+}
+template <class T> GV_DEVICE two<T> most_or_nan(two<T> a, two<T> b)
+{
+    return {most_or_nan(a.x, b.x), most_or_nan(a.y, b.y)};
+}
 template <class T> GV_DEVICE T negated(T v) { return -v; }
 template <class T> GV_DEVICE two<T> negated(two<T> v) { return {-v.x, -v.y}; }
 template <class T> GV_DEVICE T magnitude(T v) { return v < T(0) ? T(-v) : v; }
@@ -39,14 +49,6 @@ template <class T> GV_DEVICE T shifted_right(T v, unsigned by)
 {
     return by >= 8 * sizeof(T) ? T(v < T(0) ? -1 : 0) : T(v >> by);
 }
-// shf: 32 bits of the two registers, shifted; the amount wraps around or is limited to 32.
-GV_DEVICE unsigned funnel(unsigned low, unsigned high, unsigned by, bool left, bool wraps)
-{
-    by = wraps ? by & 31 : by > 32 ? 32 : by;
-    word both = (word)high << 32 | low;
-    return left ? by == 32 ? low : (unsigned)(both << by >> 32) : (unsigned)(both >> by);
-}
-
 template <class T> struct twice;
 template <> struct twice<unsigned short> {
     typedef unsigned type;
@@ -69,18 +71,6 @@ template <> struct twice<long long> {
 template <class T> GV_DEVICE typename twice<T>::type wide(T a, T b) { return (typename twice<T>::type)a * b; }
 template <class T> GV_DEVICE T high(T a, T b) { return (T)(wide(a, b) >> (8 * sizeof(T))); }
 
-// Selects each byte of the result from the eight bytes of a and b; bit 3 of a selector repeats the sign of the byte.
-GV_DEVICE unsigned permuted(unsigned a, unsigned b, unsigned choice)
-{
-    word from = (word)b << 32 | a;
-    unsigned result = 0;
-    for (int i = 0; i < 4; i++) {
-        unsigned c = choice >> (4 * i) & 15, byte = (unsigned)(from >> (8 * (c & 7))) & 255;
-        if (c & 8) byte = byte >> 7 ? 255 : 0;
-        result |= byte << (8 * i);
-    }
-    return result;
-}
 // A function of three bits, given by its table of eight results.
 GV_DEVICE unsigned by_table(unsigned a, unsigned b, unsigned c, unsigned table)
 {
@@ -106,6 +96,8 @@ template <class T> GV_DEVICE T inserted(T into, T v, unsigned at, unsigned lengt
     T mask = at >= width ? T(0) : (length >= width ? ~T(0) : (T(1) << length) - 1) << at;
     return (into & ~mask) | (at >= width ? T(0) : v << at & mask);
 }
+GV_DEVICE unsigned zeros_before(unsigned v) { return (unsigned)__clz((int)v); }
+GV_DEVICE unsigned zeros_before(word v) { return (unsigned)__clzll((long long)v); }
 template <class T> GV_DEVICE unsigned highest(T v, bool shifts)
 {
     const int width = 8 * sizeof(T);
@@ -115,21 +107,4 @@ template <class T> GV_DEVICE unsigned highest(T v, bool shifts)
     int place = 63 - __builtin_clzll(bits);
     return (unsigned)(shifts ? width - 1 - place : place);
 }
-template <class A, class B> GV_DEVICE unsigned half_products(unsigned a, unsigned b, unsigned c)
-{
-    for (int i = 0; i < 2; i++) c += (unsigned)((int)(A)(a >> 16 * i) * (int)(B)(b >> 8 * i));
-    return c;
-}
-template <class A, class B> GV_DEVICE unsigned byte_products(unsigned a, unsigned b, unsigned c)
-{
-    for (int i = 0; i < 32; i += 8) c += (unsigned)((int)(A)(a >> i) * (int)(B)(b >> i));
-    return c;
-}
-GV_DEVICE unsigned reversed(unsigned v)
-{
-    unsigned result = 0;
-    for (int i = 0; i < 32; i++) result |= (v >> i & 1) << (31 - i);
-    return result;
-}
-
 } // namespace gv_ptx

@@ -1,36 +1,8 @@
-// Conversions of PTX between types of numbers (PTX ISA, "cvt").
+// Conversions of PTX between types of numbers (PTX ISA, "cvt"); see also ../rounding.h.
 #pragma once
 
 namespace gv_ptx {
 
-template <class T> struct limits; // of whole numbers, as doubles
-#define GV_LIMITS(type, least, most) \
-    template <> struct limits<type> { \
-        static constexpr double low = least, high = most; \
-    };
-GV_LIMITS(signed char, -128, 127)
-GV_LIMITS(unsigned char, 0, 255)
-GV_LIMITS(short, -32768, 32767)
-GV_LIMITS(unsigned short, 0, 65535)
-GV_LIMITS(int, -2147483648., 2147483647.)
-GV_LIMITS(unsigned, 0, 4294967295.)
-GV_LIMITS(long long, -9223372036854775808., 9223372036854775807.)
-GV_LIMITS(unsigned long long, 0, 18446744073709551615.)
-#undef GV_LIMITS
-
-// Converts a float to a whole number. A number out of range becomes the nearest one in range, NaN becomes zero.
-enum { NEAREST, TO_ZERO, DOWN, UP };
-template <class T> GV_DEVICE T whole(double v, int rounding)
-{
-    if (v != v) return 0;
-    v = rounding == NEAREST ? __builtin_rint(v)
-        : rounding == DOWN  ? __builtin_floor(v)
-        : rounding == UP    ? __builtin_ceil(v)
-                            : __builtin_trunc(v);
-    if (v <= limits<T>::low) return (T)limits<T>::low;
-    if (v >= limits<T>::high) return T(-1) < T(0) ? (T)(~(word)0 >> 1 >> (64 - 8 * sizeof(T))) : (T) ~(word)0;
-    return (T)v;
-}
 // cvt.rn.tf32.f32 and cvt.rz.tf32.f32: 10 bits after the point, ties to even, or the bits behind left out.
 GV_DEVICE unsigned tf32_nearest(float v)
 {
@@ -48,6 +20,7 @@ template <class T, class V> GV_DEVICE T clamped(V v)
     if ((double)v <= limits<T>::low) return (T)limits<T>::low;
     return (double)v >= limits<T>::high ? (T)limits<T>::high : (T)v;
 }
+template <class T> GV_DEVICE T without_sign(T v) { return (float)v > 0 || v != v ? v : (T)0.0f; } // .relu
 
 // 8-bit floats: rounded to nearest, ties to even; a number that is too large becomes the largest one (satfinite).
 // `digits`: bits of the fraction; `bias`: of the exponent; `largest`: the bits of the largest number.
