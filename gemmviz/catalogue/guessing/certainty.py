@@ -1,6 +1,7 @@
 """Whether a file gives every argument of a launch: only then a wrong C is the kernel's own fault."""
 
 import re
+from math import prod
 
 from gemmviz.catalogue.guessing.candidates import SQUARE, is_launched_so, is_stated, whole_grid
 from gemmviz.catalogue.guessing.element_types import ELEMENTS
@@ -77,6 +78,13 @@ def has_whole_blocks(made: Guess, size: Problem) -> bool:
     """
     values = {name: given[0] for name, given in made.params.items()} | {"M": size.m, "N": size.n, "K": size.k}
     return all(evaluate(condition, values) for condition in whole_grid(made))
+
+
+def constant_threads(made: Guess) -> int:
+    """Return the number of threads of a block; 0 where it depends on a size."""
+    values = {name: given[0] for name, given in made.params.items()}
+    sides = [evaluate(side, values) for side in made.block]
+    return int(prod(side for side in sides if side)) if all(sides) else 0
 
 
 def counts_products(name: str, role: str) -> bool:

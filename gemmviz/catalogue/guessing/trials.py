@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from gemmviz.catalogue.errors import BuildError
 from gemmviz.catalogue.guessing.asserted_sizes import MOST_ELEMENTS, MOST_PRODUCTS, with_asserted_sizes
 from gemmviz.catalogue.guessing.candidates import is_launched_so, is_stated
-from gemmviz.catalogue.guessing.certainty import has_known_depth, has_whole_blocks, is_known, is_whole
+from gemmviz.catalogue.guessing.certainty import constant_threads, has_known_depth, has_whole_blocks, is_known, is_whole
 from gemmviz.catalogue.guessing.flaw import Flaw
 from gemmviz.catalogue.guessing.guessed_kernel import guessed_kernel
 from gemmviz.catalogue.guessing.guessed_matter import Guess
@@ -15,6 +15,7 @@ from gemmviz.catalogue.guessing.kernel_text import kernel_line
 from gemmviz.catalogue.guessing.refused import compile_flaw
 from gemmviz.catalogue.guessing.verdict import Verdict
 from gemmviz.catalogue.kernel import Kernel
+from gemmviz.catalogue.launch import MAX_THREADS_PER_BLOCK
 from gemmviz.catalogue.problem import Problem
 from gemmviz.language import mark, tr, trn
 
@@ -89,6 +90,7 @@ class Trials:
     _larger: Guess | None = None
     _asserted: bool = False
     _computes: str = ""
+    _threads: int = 0
 
     def __post_init__(self) -> None:
         self._until = self.spent() + _MOST_PROCESSOR_S, self.clock() + _MOST_S
@@ -154,6 +156,9 @@ class Trials:
             self._first_refused = isinstance(wrong, Verdict) and wrong.refused
         if not isinstance(wrong, Verdict):
             return
+        known = not candidate.params or is_stated(candidate, "params")
+        if wrong.refused and is_launched_so(candidate) and known:
+            self._threads = self._threads or constant_threads(candidate)
         self.crashed += wrong.crashed
         if wrong.computes and not self._computes:
             self._computes = tr("recorded at {size}: {fault}", size=at, fault=wrong.computes)
@@ -177,6 +182,10 @@ class Trials:
         found, flaws = self._ending(), self.guess.flaws
         if self._computes:
             flaws = (*flaws, Flaw("another result", kernel_line(self.guess), self._computes))
+        if self._threads > MAX_THREADS_PER_BLOCK:
+            template = mark("the file starts it with blocks of {count} threads; CUDA allows {most}")
+            said = tr(template, count=self._threads, most=MAX_THREADS_PER_BLOCK)
+            flaws = (*flaws, Flaw("not started", kernel_line(self.guess), said))
         if self.refused and self._refusal and len(self.refused) == self.tried:
             flaws = (*flaws, *self._of_compilers(*self._refusal))
         return replace(found, flaws=flaws)

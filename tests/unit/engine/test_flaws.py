@@ -75,6 +75,29 @@ def test_an_empty_body_is_a_flaw(tmp_path: Path) -> None:
     assert [str(one) for one in found.flaws] == ["line 2: the body of the kernel is empty: nothing computes C"]
 
 
+WIDE = """
+__global__ void gemm(const float *A, const float *B, float *C, int N) {
+    __shared__ float a[64][64], b[64][64];
+    int x = threadIdx.x, y = threadIdx.y, i = blockIdx.y * 64 + y, j = blockIdx.x * 64 + x;
+    float s = 0;
+    for (int k = 0; k < N; k += 64) {
+        a[y][x] = A[i * N + k + x];
+        b[y][x] = B[(k + y) * N + j];
+        __syncthreads();
+        for (int t = 0; t < 64; ++t) s += a[y][t] * b[t][x];
+        __syncthreads();
+    }
+    C[i * N + j] = s;
+}
+"""
+
+
+def test_a_block_with_too_many_threads_is_a_flaw(tmp_path: Path) -> None:
+    found = settled(tmp_path, WIDE + LAUNCH.replace("16", "64").replace("15", "63"))
+    assert [(one.kind, one.line) for one in found.flaws] == [("not started", 2)]
+    assert "096 threads; CUDA allows 1024" in found.flaws[0].text
+
+
 UNKNOWN = kernel("s += times(A[i * N + k], B[k * N + j])")
 
 
