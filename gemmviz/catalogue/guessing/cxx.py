@@ -11,7 +11,7 @@ from gemmviz.catalogue.guessing.constant_objects import Fields, Objects
 from gemmviz.catalogue.guessing.enumerations import enumerations
 from gemmviz.catalogue.guessing.functions import Function, HostFile, Parameter
 from gemmviz.catalogue.guessing.handed_shapes import with_shapes_of_callers
-from gemmviz.catalogue.guessing.heads import body_at, bounds_of, clusters_of, head_of, parameter_of, template_of
+from gemmviz.catalogue.guessing.heads import body_at, bounds_of, clusters_of, head_of, parameters_of, template_of
 from gemmviz.catalogue.guessing.launches import HostLaunch, by_pointer, launches, tidy
 from gemmviz.catalogue.guessing.macros import DIRECTIVE, Macro, expand, launching, macros, rounded, small
 from gemmviz.catalogue.guessing.matrix_views import plain_views
@@ -24,6 +24,7 @@ from gemmviz.catalogue.guessing.tokens import (
     closing,
     is_whole,
     numbered,
+    partners,
     split,
     without_comments,
 )
@@ -184,6 +185,11 @@ def read_source(text: str, around: Surroundings | None = None) -> ParsedSource:
     )
 
 
+def kernels_of(text: str) -> Sequence[Function]:
+    """Return the kernels of a text alone, without macros and without aliases of types."""
+    return _functions(*numbered(_blank(_plain(text))), {}, {})[0]
+
+
 def given_launches(text: str) -> frozenset[str]:
     """Return the names of a text's functions that launch a kernel as their callers say.
 
@@ -270,7 +276,7 @@ def _assigned(tokens: list[str], lines: list[int]) -> tuple[list[str], list[int]
     out: list[str] = []
     kept: list[int] = []
     closed: set[int] = set()
-    partner = _partners(tokens)
+    partner = partners(tokens)
     for at, token in enumerate(tokens):
         if at in closed:
             continue
@@ -347,7 +353,7 @@ def _functions(
     kernels: list[Function] = []
     others: list[Function] = []
     spaces: list[str] = []
-    partner = _partners(tokens)
+    partner = partners(tokens)
     owners = list(bodies(tokens))
     at = 0
     while at < len(tokens):
@@ -365,7 +371,7 @@ def _functions(
                 stop = partner[opens]
                 body = expand(tokens[opens + 1 : stop], objects, functions)
                 name = "::".join([*filter(None, spaces), tokens[named]])
-                parameters = tuple(parameter_of(p) for p in split(tokens[at + 1 : end]) if p != ("void",))
+                parameters = parameters_of(tokens[at + 1 : end])
                 owner = next(((one, names) for one, names, first, last in owners[::-1] if first < at < last), ("", ()))
                 limits = bounds_of(head), clusters_of(head)
                 made = Function(name, template_of(head), parameters, tuple(body), *limits, lines[named], *owner)
@@ -385,14 +391,3 @@ def _name_before(tokens: list[str], at: int) -> int:
         if head[:3] == ["template", "<", ">"] and "__global__" not in head:
             return start - 1
     return 0
-
-
-def _partners(tokens: list[str]) -> list[int]:
-    """Return the position of the closing bracket for each opening bracket; the number of tokens for other tokens."""
-    found, waiting = [len(tokens)] * len(tokens), []
-    for at, token in enumerate(tokens):
-        if token in OPEN:
-            waiting.append(at)
-        elif token in CLOSE and waiting:
-            found[waiting.pop()] = at
-    return found

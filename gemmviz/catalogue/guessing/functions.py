@@ -16,12 +16,16 @@ class Parameter:
         Without qualifiers, ``"float"``.
     pointer, const
         Whether it is a pointer or array, and whether its target is const.
+    declared
+        The whole type as it is declared, an array as a pointer: ``"const unsigned int *"``. Empty where a parameter is
+        made of something else.
     """
 
     name: str
     type: str
     pointer: bool
     const: bool
+    declared: str = field(default="", compare=False)
 
 
 @dataclass(frozen=True)

@@ -10,6 +10,7 @@ _QUALIFIERS = {
     *("const", "volatile", "restrict", "__restrict__", "__restrict", "struct", "register", "__grid_constant__"),
     *("typename", "unsigned", "signed"),
 }
+_NO_TYPE = {"__restrict__", "__restrict", "restrict", "__grid_constant__", "register"}
 _LONGEST_TAIL = 200
 
 
@@ -95,7 +96,12 @@ def template_of(head: list[str]) -> tuple[tuple[str, str, str], ...]:
     return tuple(found)
 
 
-def parameter_of(part: tuple[str, ...]) -> Parameter:
+def parameters_of(tokens: Sequence[str]) -> tuple[Parameter, ...]:
+    """Return the parameters that the tokens between a function's brackets declare."""
+    return tuple(_parameter(part) for part in _joined(split(tokens)) if part != ("void",))
+
+
+def _parameter(part: tuple[str, ...]) -> Parameter:
     """Return the parameter that tokens between commas declare."""
     part = part[: part.index("=")] if "=" in part else part
     pointer = "*" in part or "[" in part
@@ -103,6 +109,17 @@ def parameter_of(part: tuple[str, ...]) -> Parameter:
     words = [w for w in part[: part.index("[")] if re.match(r"[A-Za-z_]", w)] if "[" in part else []
     words = words or [w for w in part if re.match(r"[A-Za-z_]", w)]
     kind = [w for w in words if w not in _QUALIFIERS]
-    if len(kind) == 1 and not {"unsigned", "signed"} & set(words):
-        return Parameter("", kind[0], pointer, "const" in front)
-    return Parameter(kind[-1] if kind else "", kind[-2] if len(kind) > 1 else "int", pointer, "const" in front)
+    alone = len(kind) == 1 and not {"unsigned", "signed"} & set(words)
+    name = "" if alone or not kind else kind[-1]
+    word = kind[0] if alone else kind[-2] if len(kind) > 1 else "int"
+    # A byte without "unsigned" has a sign; of wider numbers the bits of sums and products are the same.
+    word = f"unsigned {word}" if word == "char" and "unsigned" in words and pointer else word
+    return Parameter(name, word, pointer, "const" in front, _declared(part, name))
+
+
+def _declared(part: tuple[str, ...], name: str) -> str:
+    """Return the type in a declaration: the tokens without the parameter's name; an array is a pointer."""
+    whole = part[: part.index("[")] if "[" in part else part
+    last = len(whole) - 1 - whole[::-1].index(name) if name in whole else len(whole)
+    words = [word for at, word in enumerate(whole) if at != last and word not in _NO_TYPE]
+    return " ".join(words) + " *" * ("[" in part)

@@ -115,5 +115,16 @@ def is_computed(value: tuple[str, ...]) -> bool:
     return all(word in _COMPUTE for word in calls) and is_whole(tuple(t for t in value if t not in _CHOOSING))
 
 
+def partners(tokens: list[str]) -> list[int]:
+    """Return the position of the closing bracket for each opening bracket; the number of tokens for other tokens."""
+    found, waiting = [len(tokens)] * len(tokens), []
+    for at, token in enumerate(tokens):
+        if token in OPEN:
+            waiting.append(at)
+        elif token in CLOSE and waiting:
+            found[waiting.pop()] = at
+    return found
+
+
 _COMPUTE = {"max", "min", "sizeof", "int", "size_t", "unsigned", "ceil", "floor"}
 _CHOOSING = {"?", ":", "<", ">", "<=", ">=", "==", "::", ","}

@@ -85,3 +85,20 @@ def test_an_explicit_instantiation_says_which_type_the_elements_have(line: str) 
     made = guess(INSTANTIATED + line, Path("mine.cu"))
     assert (made.entry, made.dtype) == ("product<double>", "float64")
     assert ELEMENTS not in made.why
+
+
+@pytest.mark.parametrize(
+    ("byte", "dtype"),
+    [("unsigned char", "uint8"), ("char", "int8"), ("signed char", "int8"), ("const uint8_t", "uint8")],
+)
+def test_a_byte_has_a_sign_where_it_is_declared_with_one(byte: str, dtype: str) -> None:
+    text = f"""__global__ void product({byte} *A, {byte} *B, int *C, unsigned int M, unsigned N, int K)
+{{
+    int row = blockIdx.y * 8 + threadIdx.y, col = blockIdx.x * 8 + threadIdx.x, sum = 0;
+    if (row >= M || col >= N) return;
+    for (int k = 0; k < K; k++) sum += A[row * K + k] * B[k * N + col];
+    C[row * N + col] = sum;
+}}
+"""
+    matter = re.sub(" +", " ", guess(text, Path("product.cu"), "product").front_matter())
+    assert f'dtype = "{dtype}"' in matter and 'args = ["A", "B", "C", "M", "N", "K"]' in matter
