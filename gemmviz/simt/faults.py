@@ -4,9 +4,12 @@ import signal
 from collections.abc import Callable
 from dataclasses import dataclass
 
+import numpy as np
+
 from gemmviz.catalogue.errors import ConstraintError, Defect, GemmvizError, KernelFault, KernelTimeout
 from gemmviz.catalogue.launch import Launch
 from gemmviz.catalogue.matrices import MATRICES
+from gemmviz.catalogue.tensor_map import UNIT_BYTES
 from gemmviz.language import mark, tr
 from gemmviz.language.numbers import thousands
 from gemmviz.simt.diagnostics import who
@@ -114,6 +117,13 @@ _ENDS: dict[Status, _End] = {
         defect="barrier divergence",
     ),
     Status.ADDS_NO_FLOATS: _End(mark("tma_add adds floats, and {matrix} has elements of another type")),
+    Status.BOX_BETWEEN_UNITS: _End(
+        mark(
+            "{thread} asks for a box of {matrix} that begins at column {column}: the copy engine takes only columns "
+            'that are multiples of {number} ({bytes} bytes); a GPU stops with "illegal instruction"'
+        ),
+        defect="misaligned vector access",
+    ),
     Status.FLAG_NEVER_SET: _End(
         mark(
             "{thread} waits for a flag that is never set, or that a later block sets (blocks are recorded one after "
@@ -228,6 +238,11 @@ def _values(status: Status, job: RecorderRun, launch: Launch, barrier_name: Call
             return {"barrier": barrier_name(job.fault_address)}
         case Status.ADDS_NO_FLOATS:
             return {"matrix": MATRICES[job.fault_other]}
+        case Status.BOX_BETWEEN_UNITS:
+            matrix = MATRICES[job.fault_other]
+            column = np.array(job.fault_address, np.uint64).astype(np.int64)
+            number = UNIT_BYTES // np.dtype(launch.kernel.dtype_of(matrix)).itemsize
+            return {"matrix": matrix, "column": int(column), "number": number, "bytes": UNIT_BYTES}
         case Status.UNKNOWN_PTX:
             return {"instruction": job.instruction.decode(errors="replace")}
         case Status.NOT_SHARED:

@@ -65,6 +65,7 @@ class Status(IntEnum):
     NOT_SHARED = 21
     WAITS = 22
     AGAIN = 23  # to be run again with each instruction at once
+    BOX_BETWEEN_UNITS = 24
 
 
 class NoteKind(IntEnum):

@@ -8,10 +8,14 @@ from consenting import AllowsAll
 
 from gemmviz.backends.driver import driver
 from gemmviz.catalogue.capability import suits
-from gemmviz.catalogue.kernel import load
+from gemmviz.catalogue.errors import KernelFault
+from gemmviz.catalogue.kernel import load, parse
 from gemmviz.catalogue.ladder import find, ladder
+from gemmviz.catalogue.launch import launch
+from gemmviz.catalogue.problem import Problem
 from gemmviz.engine.messages import BenchDone, BenchRequest
 from gemmviz.engine.supervisor import Engine
+from gemmviz.trace.recording.record import record
 
 pytestmark = pytest.mark.gpu
 KERNELS = Path(__file__).parents[1] / "unit/hopper"
@@ -66,6 +70,23 @@ def test_a_size_that_the_copy_engine_does_not_take_is_refused_with_one_that_work
     row = bench(engine, path, load(path).text, (64, 64, 61))
     assert row["status"] == "unsupported"
     assert "the nearest size that works is 64 x 64 x 64" in row["message"]
+
+
+@pytest.mark.parametrize("column", ["k + 4", "k - 4", "k + 8", "k - 8"])
+def test_a_box_begins_at_a_multiple_of_16_bytes_and_the_recorder_knows_it(engine, column):
+    needs("9.0")
+    path = KERNELS / "tma_tiles.cu"
+    moved = load(path).text.replace("tma_load(a, A, k,", f"tma_load(a, A, {column},")
+    row = bench(engine, path, moved, (64, 64, 64))
+    assert row["status"] != "ok"
+    stops = "4" in column  # of halves: 8 bytes; with 16 bytes C is only wrong
+    assert ("illegal instruction" in row["message"]) == stops
+    kernel = parse(moved, path)
+    if stops:
+        with pytest.raises(KernelFault, match="multiples of 8"):
+            record(launch(kernel, Problem.cube(64)))
+    else:
+        assert record(launch(kernel, Problem.cube(64))).wrong > 0
 
 
 @pytest.mark.parametrize("capability", ["99.0", "7.0a"])

@@ -139,6 +139,12 @@ static void describe(flight *f, const gv_tensor_map *map, int32_t column, int32_
     uint32_t multiple = map->swizzle == 128 ? 1024 : map->swizzle == GV_NO_BOX ? 16 : 128;
     gv_now.run->last_pc = pc;
     if (shared % multiple) gv_stop_misaligned(shared, multiple, 1);
+    // The engine takes any row, but only columns at multiples of 16 bytes; a GPU stops with "illegal instruction".
+    if (map->swizzle != GV_NO_BOX && left % PIECE) {
+        gv_now.run->fault_other = map->index;
+        gv_now.run->fault_address = (uintptr_t)(intptr_t)column;
+        gv_stop(GV_BOX_BETWEEN_UNITS);
+    }
 }
 
 static uintptr_t in_matrix(const flight *f, uint32_t i, uint32_t p)

@@ -97,6 +97,7 @@ def test_sums_are_not_there_before_the_product_is_waited_for() -> None:
             r"full\[0\] more often than its count allows",
         ),
         ("tma_load(As + stage * A_BYTES,", "tma_load(As + stage * A_BYTES + 128,", "misaligned address"),
+        ("A, k, row, full[stage]", "A, k + 4, row, full[stage]", r"at column 4: .* multiples of 8 \(16 bytes\)"),
         (
             "step || k);\n",
             "step || k); if (me < 64) continue;\n wgmma_m64n128k16_f32_f16<0>(sum, along_k(As), along_k(Bs), 1);\n",
@@ -104,7 +105,7 @@ def test_sums_are_not_there_before_the_product_is_waited_for() -> None:
         ),
         ('block      = ["256"]', 'block      = ["224"]', "a multiple of 128 threads"),
     ],
-    ids=["not initialised", "too many arrivals", "misaligned", "part of a warpgroup", "no warpgroup"],
+    ids=["not initialised", "too many arrivals", "misaligned", "between units", "part of a warpgroup", "no warpgroup"],
 )
 def test_what_a_gpu_would_not_survive_stops_the_recording(old: str, new: str, text: str) -> None:
     assert old in RING
