@@ -77,9 +77,10 @@ class Strip(QWidget):
         results, choice = session.results, session.choice
         for signal in (
             *(results.measured, results.referenced, results.device_changed, results.size_chosen, results.sampled),
-            *(choice.chosen, choice.kernels_changed, session.progress.changed, session.comparison.changed),
+            *(choice.chosen, choice.kernels_changed, session.comparison.changed),
         ):
             listen(self, signal, self._soon)
+        listen(self, session.progress.changed, lambda engine: self._soon() if engine == "bench" else None)
         listen(self, session.preferences.themed, self.refresh)
         self.refresh()
 

@@ -67,8 +67,8 @@ class OnStage(QObject):
         return False
 
     def arrange(self) -> None:
-        """Give every widget its place."""
-        if self._arranging:
+        """Give every widget its place; while the stage waits for its turn, nothing (see `Arrival`)."""
+        if self._arranging or not self._stage.updatesEnabled():
             return
         self._arranging = True
         try:

@@ -1,7 +1,10 @@
 """Tasks after the first paint of a window: they read files, open fonts, and import the modules of other pages."""
 
 from collections.abc import Iterator
+from importlib import import_module
 from itertools import chain
+from threading import Thread
+from time import monotonic
 
 from PySide6 import QtCore, QtGui, QtWidgets
 from PySide6.QtCore import QEvent, QObject, QTimer
@@ -12,6 +15,7 @@ from gemmviz import data
 from gemmviz.bench.model import devices
 from gemmviz.catalogue.lens_names import LENSES
 from gemmviz.session import Message, Session
+from gemmviz.ui.connections import listen
 from gemmviz.ui.known import qt
 from gemmviz.ui.lenses.by_name import module_of
 from gemmviz.ui.look.open_fonts import open_fonts
@@ -40,6 +44,8 @@ class LateTasks(QObject):
         self._timer.setSingleShot(True)
         self._timer.timeout.connect(self._do_next)
         self._tasks = self._all()
+        self._chosen = 0.0
+        listen(self, session.choice.chosen, self._on_chosen)
         window.installEventFilter(self)
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
@@ -48,6 +54,9 @@ class LateTasks(QObject):
             watched.removeEventFilter(self)
             self._timer.start(0)
         return False
+
+    def _on_chosen(self) -> None:
+        self._chosen = monotonic()
 
     def _do_next(self) -> None:
         wait_ms = next(self._tasks, None)
@@ -77,7 +86,7 @@ class LateTasks(QObject):
             _other_fonts(),
             gradually("gemmviz.control.claims_runner"),
             resolve((QtCore, QtGui, QtWidgets)),
-            _charts_library(),  # the only long piece
+            _charts_library(),
             gradually("gemmviz.ui.charts.measure_page"),
             gradually("gemmviz.ui.claims.claims_page"),
         )
@@ -89,8 +98,10 @@ class LateTasks(QObject):
             yield _BREATH_MS
 
     def _busy(self) -> bool:
-        """Return whether a recording plays, is made or arrives, or a kernel is measured."""
+        """Return whether a kernel was just chosen or is measured, or a recording plays, is made or arrives."""
         progress = self._session.progress
+        if monotonic() - self._chosen < _LOOK_AGAIN_MS / 1000:
+            return True
         return self._session.playback.playing or any(progress[engine] is not None for engine in progress)
 
 
@@ -101,9 +112,11 @@ def _other_fonts() -> Iterator[None]:
 
 
 def _charts_library() -> Iterator[None]:
-    import pyqtgraph  # noqa: F401  # late: the stage needs no charts
-
-    yield
+    """Import pyqtgraph, which takes 150 ms in one piece: in a thread, as it makes no object of Qt meanwhile."""
+    thread = Thread(target=import_module, args=("pyqtgraph",), name="imports")
+    thread.start()
+    while thread.is_alive():
+        yield
 
 
 def load_references(session: Session) -> None:

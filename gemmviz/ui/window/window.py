@@ -84,13 +84,13 @@ class Window(DropWindow):
         set_scale(session.preferences.type_scale)
         self.setWindowTitle("gemmviz")
         self.resize(1280, 800)
-        turns = Turns(session, self)
+        turns, arrival = Turns(session, self), Arrival(session, self)
         self.ladder = Ladder(session)
         self.rail = Rail(self.ladder)
         shown = session.frozen_warp, session.inspection, session.permission, session.lens
         self.stage = Stage(session.staged, *shown, sight=session.sight.stage)
         self.stage.follow(turns)
-        Arrival(self.stage, session.cursor)
+        arrival.keep(self.stage)
         guesses, choice = session.guesses, session.choice
         asked = session.permission, session.messages, self.stage
         self.run_question = RunQuestion(*asked, lambda: guesses.file(choice.kernel) is not None)
