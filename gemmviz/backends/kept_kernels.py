@@ -17,8 +17,10 @@ from gemmviz.sandbox.turns import turn
 
 FOLDER = "nvrtc"
 """The folder in the cache."""
-MOST_BYTES = 256 << 20
-"""The folder has at most this size. One kernel has 10 to 100 kB."""
+MOST_BYTES = 128 << 20
+"""The size of the folder's files, about. One kernel has 10 to 100 kB."""
+# To look through the folder takes as long as to read a kernel: it is done after one new kernel of so many.
+_LOOK_EVERY = 32
 _ENTRY = "-entry"
 # Another process that compiles the same kernel is waited for so long.
 _TURN_S = 120.0
@@ -100,7 +102,8 @@ def _compiled(cp: Any, text: str, flags: tuple[str, ...], name: str, folder: Pat
         entry.write_text(names[name], encoding="utf-8")
         kept.keep(entry, folder, key + _ENTRY)
         file = kept.keep(made, folder, key)
-    kept.limit(folder, MOST_BYTES)
+    if int(key[:8], 16) % _LOOK_EVERY == 0:
+        kept.limit(folder, MOST_BYTES)
     return MachineCode(file, names[name], is_new=True)
 
 

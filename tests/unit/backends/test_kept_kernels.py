@@ -182,6 +182,7 @@ def test_the_folder_has_a_limited_size(cp: Compiler, cache: Path, monkeypatch: p
     code(cp, TEXT, "-DUSED")
     size = sum(file.stat().st_size for file in cache.iterdir())
     monkeypatch.setattr(kept_kernels, "MOST_BYTES", size)
+    monkeypatch.setattr(kept_kernels, "_LOOK_EVERY", 1)
     new = code(cp, TEXT, "-DNEW")
     assert sum(file.stat().st_size for file in cache.iterdir()) <= size
     assert not old.file.exists()
