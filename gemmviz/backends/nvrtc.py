@@ -14,6 +14,7 @@ from gemmviz import data
 from gemmviz.backends.base import Build, LaunchError
 from gemmviz.backends.cupy_check import cupy_major
 from gemmviz.backends.device_source import source_of_device
+from gemmviz.backends.kept_kernels import machine_code
 from gemmviz.backends.overloads import AMBIGUOUS, address_of, name_of, typed_address_of
 from gemmviz.backends.signature import describing_source
 from gemmviz.backends.struct_arguments import filling_source
@@ -101,14 +102,18 @@ def compile_launch(
         When the GPU cannot load the result.
     """
     kernel = launch.kernel
-    copies, own = str(source_folder(kernel.path).resolve()), str(kernel.path.parent.resolve())
+    copies, own = source_folder(kernel.path).resolve(), str(kernel.path.parent.resolve())
     flags = (*options(launch), *extra_flags)
     code, name = program_text(launch, address), name_of(address or address_of(launch))
     started = time.perf_counter()
-    module = cp.RawModule(code=code, options=flags, name_expressions=(name,))
     try:
+        made = machine_code(cp, code, (*flags, OF_CUPY), name, copies)
+        if made is None:
+            module, entry = cp.RawModule(code=code, options=flags, name_expressions=(name,)), name
+        else:
+            module, entry = cp.RawModule(path=str(made.file)), made.entry
         with _without_cache():
-            function = module.get_function(name)
+            function = module.get_function(entry)
             # Reading an attribute makes CuPy load the function.
             registers = int(function.num_regs)
     except cp.cuda.compiler.CompileException as error:
@@ -121,8 +126,8 @@ def compile_launch(
     except (cp.cuda.runtime.CUDARuntimeError, cp.cuda.driver.CUDADriverError) as error:
         raise LaunchError(f"{launch.label} does not load: {first_line(error)}") from None
     build = Build(
-        compile_ms=(time.perf_counter() - started) * 1e3,
-        flags=(*(flag.replace(copies, own) for flag in flags), OF_CUPY),
+        compile_ms=None if made and not made.is_new else (time.perf_counter() - started) * 1e3,
+        flags=(*(flag.replace(str(copies), own) for flag in flags), OF_CUPY),
         registers=registers,
         shared_bytes=int(function.shared_size_bytes) + launch.shared_bytes,
         local_bytes=int(function.local_size_bytes),
@@ -176,7 +181,7 @@ def first_line(error: object) -> str:
 
 @contextmanager
 def _without_cache() -> Iterator[None]:
-    """Make CuPy compile without its cache, so that the measured time is that of the compiler."""
+    """Make CuPy compile without its cache, whose key does not have the contents of our headers."""
     name = "CUPY_CACHE_IN_MEMORY"
     before = os.environ.get(name)
     os.environ[name] = "1"

@@ -11,6 +11,7 @@ from typing import Any, get_args
 
 from gemmviz.catalogue.errors import Unavailable
 from gemmviz.cluster import asking, work
+from gemmviz.cluster.line import Line
 from gemmviz.cluster.piece import Piece, Report, Seat, SentSources
 from gemmviz.cluster.presence import Presence
 from gemmviz.cluster.software import difference, software
@@ -45,8 +46,7 @@ class Job:
     deadline_s
         The longest time that it may take.
     flops
-        From `gemmviz.cluster.pieces.flops`; 0 if unknown. Larger pieces start first, so that no worker begins the
-        largest one when the others have nothing left to do.
+        From `gemmviz.cluster.pieces.flops`; 0 if unknown. Larger pieces start first.
     """
 
     request: Request
@@ -120,7 +120,7 @@ class Course:
         self._workers = self._known_workers()
         self._only = self._usable(self._workers)
         self._futures: dict[int, Any] = {}
-        self._queue: list[tuple[int, int]] = []  # priority and number of the pieces that are not yet sent
+        self._line = Line()
         self._moves, self._slots = 0, 1
 
     @property
@@ -240,24 +240,16 @@ class Course:
 
     def _line_up(self, numbers: set[int]) -> None:
         """Put pieces in order, and send the first ones."""
-        order = sorted(numbers)
-        if len(self._only) > 1:  # a single worker keeps the order of the request
-            order.sort(key=lambda number: -self._jobs[number].flops)
-        self._queue = [(-place, number) for place, number in enumerate(order)]
+        flops = {number: self._jobs[number].flops for number in numbers}
+        self._line.fill(numbers, flops if len(self._only) > 1 else None)
         self._slots = self._count(self._workers)
         self._send(numbers)
 
     def _send(self, waiting: set[int]) -> None:
-        """Send as many pieces as there are workers, the others when these are served.
-
-        Dask gives each piece to a worker at once, without knowing how long one takes: a worker would be idle while
-        another one still has several.
-        """
+        """Send as many pieces as there are workers, the others when these are served."""
         every_s = max(_EVERY_S, len(self._only) / _WORKERS_PER_S)
         where = {"workers": self._only} if self._is_restricted else {}
-        free = self._slots - len(waiting & self._futures.keys())
-        now, self._queue = self._queue[: max(free, 0)], self._queue[max(free, 0) :]
-        for priority, number in now:
+        for priority, number in self._line.next(self._slots - len(waiting & self._futures.keys())):
             job = self._jobs[number]
             request, sources = pack(job.request), job.sources
             piece = Piece(self.id, number, software(), request, sources, job.deadline_s, every_s, self._samples)
@@ -298,10 +290,9 @@ class Course:
             why = _why(future)
             self._settle(number, why)
             if future.status == "cancelled":  # the connection is lost, so nothing else can be sent
-                for _, unsent in self._queue:
+                for unsent in self._line.clear():
                     waiting.discard(unsent)
                     self._settle(unsent, why)
-                self._queue = []
             return
         try:
             report = unpack(future.result(timeout=_FETCH_S), (Report,))
@@ -344,7 +335,7 @@ class Course:
         """Cancel the pieces that wait for a worker, and tell the workers to end the others."""
         idle = waiting - {number for number, _ in self._attempts}
         waiting -= idle
-        self._queue = []
+        self._line.clear()
         for number in idle:
             self._settle(number, tr("cancelled"))
         client, course = self._client, self.id

@@ -12,7 +12,7 @@ from gemmviz.engine.setting import Setting
 from gemmviz.sandbox import engine, owned_folders
 
 # The folders in the cache that the engine writes.
-_CACHES = ("recorders", "native", "zig", "openblas", "cupy", "cuda")
+_CACHES = ("recorders", "native", "zig", "openblas", "nvrtc", "cupy", "cuda")
 
 
 def main(connection: Connection, setting: Setting) -> None:

@@ -4,6 +4,7 @@ import hashlib
 import os
 import shutil
 import tempfile
+from contextlib import suppress
 from pathlib import Path
 
 NOTE = ".sha256"
@@ -59,6 +60,26 @@ def find(folder: Path, name: str) -> Path | None:
     except (OSError, ValueError):
         return None
     return file if _is(file, digest) else None
+
+
+def limit(folder: Path, most: int) -> None:
+    """Remove files of a folder until it has at most `most` bytes: first those that were not used for the longest time.
+
+    A process may still use such a file: what it has opened, or loaded, stays.
+    """
+    found = []
+    with suppress(OSError):
+        for one in os.scandir(folder):
+            with suppress(OSError):  # another process has removed it
+                state = one.stat(follow_symlinks=False)
+                found.append((state.st_mtime_ns, state.st_size, Path(one.path)))
+    size = sum(bytes_ for _, bytes_, _ in found)
+    for _, bytes_, file in sorted(found):
+        if size <= most:
+            return
+        with suppress(OSError):
+            file.unlink()
+            size -= bytes_
 
 
 def _is(file: Path, digest: str) -> bool:

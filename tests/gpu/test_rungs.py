@@ -166,7 +166,7 @@ def test_the_compiler_tells_registers_and_shared_memory(engine):
     (row,) = bench(engine, (kernel.path, kernel.text, {"TS": 32}))
     assert row["regs"] > 0
     assert row["smem"] == 2 * 32 * 32 * 4
-    assert row["compile_ms"] > 0
+    assert row["compile_ms"] is None or row["compile_ms"] > 0  # none where an earlier run's machine code was kept
     assert "--std=c++17" in row["compile_flags"]
 
 

@@ -2,6 +2,7 @@
 
 import ctypes
 import importlib.util
+import re
 from functools import cache
 from pathlib import Path
 
@@ -69,3 +70,18 @@ def compiled(code: str, flags: list[str], kernel: str = "") -> str:
     nvrtc.nvrtcGetProgramLog(program, log)
     nvrtc.nvrtcDestroyProgram(ctypes.byref(program))
     return log.value.decode() or "refused" if status else ""
+
+
+def files_with_code(code: str, flags: list[str]) -> list[str]:
+    """Return the files whose code is in the PTX that NVRTC makes of a text with debug information."""
+    nvrtc = library()
+    assert nvrtc is not None
+    program, size = ctypes.c_void_p(), ctypes.c_size_t()
+    nvrtc.nvrtcCreateProgram(ctypes.byref(program), code.encode(), b"kernel.cu", 0, None, None)
+    given = (ctypes.c_char_p * len(flags))(*(flag.encode() for flag in flags))
+    assert nvrtc.nvrtcCompileProgram(program, len(flags), given) == 0
+    nvrtc.nvrtcGetPTXSize(program, ctypes.byref(size))
+    ptx = ctypes.create_string_buffer(size.value)
+    nvrtc.nvrtcGetPTX(program, ptx)
+    nvrtc.nvrtcDestroyProgram(ctypes.byref(program))
+    return re.findall(r'^\s*\.file\s+\d+\s+"([^"]*)"', ptx.value.decode(), re.MULTILINE)
