@@ -105,6 +105,7 @@ def _end(window):
         _before[later[0]] = threads, processes
         return
     assert wait_until(lambda: not {*multiprocessing.active_children()} - processes)
+    wait_until(lambda: not threads_of_ours(threads))  # an import goes on until its end
     assert threads_of_ours(threads) == []
 
 

@@ -31,6 +31,7 @@ from gemmviz.ui.look.figure_text import (
 from gemmviz.ui.look.style import scaled
 from gemmviz.ui.look.theme import THEMES
 from gemmviz.ui.panels.place_button import PlaceButton
+from gemmviz.ui.turns import InTurn
 
 _REFRESH_MS = 200  # drawing more often would disturb the measurement
 # Pixels at a scale of type of 1; the strip is higher in a wide window.
@@ -71,7 +72,8 @@ class Strip(QWidget):
         self._timer = QTimer(self)
         self._timer.setSingleShot(True)
         self._timer.setInterval(_REFRESH_MS)
-        self._timer.timeout.connect(self.refresh)
+        self.in_turn = InTurn(self, self.refresh, at_once=True)
+        self._timer.timeout.connect(self.in_turn.ask)
         self.button.clicked.connect(self._on_button)
         self.bars.chosen.connect(session.choice.choose_kernel)
         results, choice = session.results, session.choice

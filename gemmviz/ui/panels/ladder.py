@@ -9,6 +9,7 @@ from gemmviz.session import Session
 from gemmviz.ui.connections import listen
 from gemmviz.ui.panels.kernel_rows import KernelRows
 from gemmviz.ui.panels.row_painter import BELOW_LINES, CHAPTER, NAME, NAME_LINES, RowPainter
+from gemmviz.ui.turns import InTurn
 
 _CHAPTER_LINES = 1.7  # the height of a chapter, in lines of text
 
@@ -53,6 +54,7 @@ class Ladder(QListWidget):
         for signal in (session.results.referenced, session.results.device_changed, session.results.size_chosen):
             listen(self, signal, self._tell_all)
         listen(self, session.preferences.themed, self._on_theme)
+        self.in_turn = InTurn(self, self._tell_all, at_once=True)
         self._on_chosen()
 
     @property
@@ -183,7 +185,7 @@ class Ladder(QListWidget):
 
     def _on_measured(self, name: str) -> None:
         if self.session.results.shown_size() != self.rows.size_shown:
-            self._tell_all()
+            self.in_turn.ask()
         elif name in self._items:
             self._tell(name)
         else:

@@ -108,7 +108,7 @@ class Stage(QWidget):
         listen(self, staged.cursor.stepped, self._update_places)
         for change in (staged.cursor.picked, staged.choice.chosen, staged.choice.drafted):
             listen(self, change, lambda: self.update())
-        listen(self, staged.progress.changed, lambda engine: self.update() if engine == "record" else None)
+        listen(self, staged.progress.changed, lambda engine: self._update_note() if engine == "record" else None)
 
     @property
     def view(self) -> View:
@@ -140,11 +140,7 @@ class Stage(QWidget):
 
     def reset_view(self) -> None:
         """Show everything again."""
-        changes = self.view != View()
-        self.view = View()
-        self.update()
-        if changes:
-            self.arranged.emit()
+        self._look(View())
 
     def panels(self) -> list[Panel]:
         """Return where every array stands now, in the widget's pixels."""
@@ -212,6 +208,9 @@ class Stage(QWidget):
         self.late.forget()
         self.update()
         self.arranged.emit()
+
+    def _update_note(self) -> None:
+        self.update(self.rect() if self._painter is None else self.title_place().adjusted(-1, -1, 1, 1))
 
     def _on_moved(self) -> None:
         if self.staged.motion() not in ("none", "line") or self.late.waits:

@@ -108,6 +108,7 @@ class Window(DropWindow):
         self.view_box = ViewBox(session.choice)
         self.measuring = MeasureControls(session)
         self.strip = Strip(session)
+        self.strip.in_turn.turns = self.ladder.in_turn.turns = turns
         self.tour_bar = TourBar(session)
         self.size_popover = SizePopover(session, self.recording, (self.view_box, self.tour_bar.demo_button), self)
         self.stops = StopsList(session, self)
