@@ -55,7 +55,8 @@ def add(commands: Any, summary: str) -> None:
         type=_lens,
         choices=[*LENSES, _NO_LENS],
         metavar="NAME",
-        help=f"the lens in place of the shared tiles: {', '.join(LENSES)}, or {_NO_LENS} (default: the demo's)",
+        help=f"the lens in place of the shared tiles: {', '.join(LENSES)}, or {_NO_LENS} "
+        "(default: the demo's in a picture without --step, else none)",
     )
     parser.add_argument(
         "--fps",
@@ -88,7 +89,9 @@ def _run(args: argparse.Namespace) -> int:
     path = Path(args.output)
     is_film = path.suffix.lower() in _FILMS
     _check_options(args, is_film)
-    os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
+    if os.environ.setdefault("QT_QPA_PLATFORM", "offscreen") == "offscreen":
+        # A window there makes Qt warn that it gives no hints about its size to a window manager.
+        os.environ.setdefault("QT_LOGGING_RULES", "default.warning=false")
     from gemmviz.ui.look.display import missing  # late: other commands need nothing of the window
 
     problem_with_qt = missing(os.environ)

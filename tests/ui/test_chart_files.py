@@ -64,6 +64,17 @@ def test_the_figures_are_saved_with_their_units_and_origin(charts_in_window, tmp
     ]
 
 
+def test_the_same_key_exports_steps_on_the_stage(window, monkeypatch):
+    """It saved a chart that was not shown."""
+    asked = []
+    monkeypatch.setattr(window.saver, "export", lambda: asked.append("steps"))
+    monkeypatch.setattr(window.saver, "chart", lambda chart: asked.append("chart"))
+    window.findChild(object, "save_chart").trigger()
+    window.pages.turn_to("charts")
+    window.findChild(object, "save_chart").trigger()
+    assert asked == ["steps", "chart"]
+
+
 def test_a_chart_that_cannot_be_saved_is_reported(charts, tmp_path):
     with pytest.raises(GemmvizError, match=r"png, \.svg or \.csv"):
         export(charts.ladder, tmp_path / "x.gif")

@@ -317,6 +317,19 @@ def test_an_answer_is_chosen_with_the_mouse(presenter, session, qtbot):
     assert session.predict.chosen == 2
 
 
+def test_by_mouse_alone_the_answer_is_revealed_and_the_next_question_asked(presenter, session, qtbot):
+    """The line about Enter was a text only: a teacher with a mouse was stuck there."""
+    session.predict.toggle()
+    asked, hint = session.predict.question, presenter.predict.why
+    qtbot.mouseClick(presenter.predict.answers[2], Qt.MouseButton.LeftButton)
+    qtbot.mouseClick(hint, Qt.MouseButton.RightButton)
+    assert not session.predict.revealed
+    qtbot.mouseClick(hint, Qt.MouseButton.LeftButton)
+    assert session.predict.revealed and asked.why in hint.text()
+    qtbot.mouseClick(hint, Qt.MouseButton.LeftButton)
+    assert session.predict.question is not asked and not session.predict.revealed
+
+
 def test_escape_closes_the_question_before_it_ends(presenter, session, qtbot):
     ended = []
     presenter.left.connect(lambda: ended.append(True))

@@ -92,7 +92,7 @@ def film(
     if not 0 <= first < stop:
         range_text = f"{first}:{'' if end is None else end}"
         raise ConstraintError(tr("{range} holds no step: this recording has {steps}", range=range_text, steps=steps))
-    rate = steps_per_second(playable, filmed=True)
+    rate = steps_per_second(playable, filmed=stop - first)
     pace, motion = (rate / fps, motion_at(rate)) if every is None else (float(every), "none")
     made = Film(first, stop - 1, pace, fps, motion)
     if made.frames > MOST_FRAMES:

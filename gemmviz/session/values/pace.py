@@ -16,7 +16,7 @@ _LONGEST_SECONDS = 120.0
 _LONGEST_LOOP_SECONDS = 270.0
 
 
-def steps_per_second(playable: Playable | None, filmed: bool = False) -> float:
+def steps_per_second(playable: Playable | None, filmed: int = 0) -> float:
     """Return the pace at speed 1.
 
     Parameters
@@ -24,14 +24,16 @@ def steps_per_second(playable: Playable | None, filmed: bool = False) -> float:
     playable
         The recording; None counts as an empty one.
     filmed
-        Whether it is for a film, which is always seen to its end: a CPU's loop then has no minutes of its own.
+        The number of steps that a film shows; 0: there is no film. A film is seen to its end, so one of many steps of
+        a CPU's loop is faster than the window.
     """
     if playable is None:
         return _SLOWEST
     # A CPU makes one access per step: hundreds of thousands are too many to watch one by one.
     steps, is_loop = playable.timeline.steps, playable.recording.backend != "cuda"
     rate = max(steps / _PLAY_SECONDS, _SLOWEST)
-    if steps <= (_LONGEST_LOOP_SECONDS if is_loop and not filmed else _LONGEST_SECONDS) * _MOVING:
+    short_film = filmed <= _LONGEST_SECONDS * _MOVING
+    if steps <= (_LONGEST_LOOP_SECONDS if is_loop and short_film else _LONGEST_SECONDS) * _MOVING:
         return min(rate, _MOVING)
     return rate if is_loop else min(rate, _FASTEST)
 

@@ -1,9 +1,10 @@
 """The question of predict mode with its four answers, in the window and, larger, in front of an audience."""
 
 import re
+from collections.abc import Callable
 
 from PySide6.QtCore import Qt
-from PySide6.QtGui import QFont, QFontMetricsF, QResizeEvent, QShortcut
+from PySide6.QtGui import QFont, QFontMetricsF, QMouseEvent, QResizeEvent, QShortcut
 from PySide6.QtWidgets import (
     QAbstractSpinBox,
     QApplication,
@@ -61,12 +62,12 @@ class PredictPanel(QWidget):
         self._hidden_meanwhile: QWidget | None = None
         self.setObjectName("predict")
         self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
-        self.text = _label("question")
+        self.text = _Label("question")
         self.score = QLabel()
         self.score.setObjectName("score")
         self.score.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignTop)
-        self.code = _label("code")
-        self.why = _label("why")
+        self.code = _Label("code")
+        self.why = _Hint("why", session.predict.reveal)
         self.why.setAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignTop)
         self.answers = [self._button(index) for index in range(_ANSWERS)]
         head = QHBoxLayout()
@@ -153,11 +154,11 @@ class PredictPanel(QWidget):
             return ""
         why = predict.question.why
         if not predict.revealed:
-            text = tr("1 to 4: your answer.  Enter: reveal it.")
+            text = tr("1 to 4: your answer.  Enter or click here: reveal it.")
         elif self._modelled():
-            text = tr("{why}  Addresses recorded, wavefronts modelled.  Enter: the next question.", why=why)
+            text = tr("{why}  Addresses recorded, wavefronts modelled.  Enter or click here: next question.", why=why)
         else:
-            text = tr("{why}  Recorded.  Enter: the next question.", why=why)
+            text = tr("{why}  Recorded.  Enter or click here: next question.", why=why)
         # In front of an audience the foot has the keys.
         return text if self._presented else f"{text}  {tr('Esc: end.')}"
 
@@ -252,12 +253,28 @@ def score(session: Session) -> str:
     return tr("{right} of {count} right", right=predict.right, count=predict.answered)
 
 
-def _label(name: str) -> QLabel:
-    label = QLabel()
-    label.setObjectName(name)
-    label.setWordWrap(True)
-    label.setTextFormat(Qt.TextFormat.PlainText)
-    return label
+class _Label(QLabel):
+    def __init__(self, name: str) -> None:
+        super().__init__()
+        self.setObjectName(name)
+        self.setWordWrap(True)
+        self.setTextFormat(Qt.TextFormat.PlainText)
+
+
+class _Hint(_Label):
+    """A text about a key that also does, when it is clicked, what the key does."""
+
+    def __init__(self, name: str, act: Callable[[], None]) -> None:
+        super().__init__(name)
+        self._act = act
+        self.setCursor(Qt.CursorShape.PointingHandCursor)
+
+    def mousePressEvent(self, event: QMouseEvent) -> None:
+        """Do it."""
+        if event.button() == Qt.MouseButton.LeftButton:
+            self._act()
+        else:
+            super().mousePressEvent(event)
 
 
 def _style(theme: Theme, pixels: float) -> str:

@@ -221,7 +221,7 @@ class Window(DropWindow):
 
         page = MeasurePage(self.session)
         page.setAccessibleName(tr("Measure"))
-        page.export_wanted.connect(self.save_chart)
+        page.export_wanted.connect(self.save_shown)
         page.tune_wanted.connect(self.controller.tuning.start)
         page.use_wanted.connect(self.controller.tuning.use)
         self._keys.guard(page)
@@ -321,9 +321,12 @@ class Window(DropWindow):
         else:
             self.pages.turn_to("versions")
 
-    def save_chart(self) -> None:
-        """Let the user save the visible chart."""
-        self.saver.chart(self.charts.currentWidget())
+    def save_shown(self) -> None:
+        """Let the user save what is visible: on Measure its chart, else steps of the stage."""
+        if self.pages.name() == "charts":
+            self.saver.chart(self.charts.currentWidget())
+        else:
+            self.saver.export()
 
     def next_chart(self) -> None:
         """Turn to the next chart."""

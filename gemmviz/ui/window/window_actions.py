@@ -88,7 +88,7 @@ class Acting(Protocol):
     def copy_picture(self) -> None:
         """Copy the stage, or the visible chart, as a picture."""
 
-    def save_chart(self) -> None:
+    def save_shown(self) -> None:
         """Let the user save the visible chart."""
 
     def ask_versions(self) -> None:
@@ -158,7 +158,7 @@ def _file_actions(window: Acting) -> list[Action]:
         Action(
             "copy_picture", "File", tr("Copy the stage or the chart as a picture"), ("Ctrl+C",), window.copy_picture
         ),
-        Action("save_chart", "File", tr("Save the chart (PNG, SVG, CSV)…"), ("Ctrl+E",), window.save_chart),
+        Action("save_chart", "File", tr("Save the chart, or steps of the stage…"), ("Ctrl+E",), window.save_shown),
         Action("versions", "File", tr("Compare two versions…"), ("Ctrl+Alt+V",), window.ask_versions),
         Action("save_kernel", "File", tr("Save the kernel"), ("Ctrl+Alt+S",), window.files.saving.save),
         Action("save_kernel_as", "File", tr("Save the kernel as…"), ("Ctrl+Shift+S",), window.files.saving.save_as),

@@ -58,6 +58,13 @@ def test_a_fast_recording_has_no_gestures_in_its_film():
     assert film(looped).motion == "none" and film(looped).pace > 1
 
 
+def test_a_part_of_a_loop_is_filmed_at_the_window_s_pace_with_its_gestures():
+    """At the pace of a film of the whole loop, 24 steps of it took half a second."""
+    looped = played("hostmult0")
+    part = film(looped, 0, 24)
+    assert part.motion == "bare" and part.pace == pytest.approx(steps_per_second(looped) / part.fps)
+
+
 @pytest.mark.parametrize(("first", "end"), [(25, None), (30, 40), (5, 5)])
 def test_a_range_without_a_step_is_refused(tiled, first, end):
     with pytest.raises(ConstraintError, match="this recording has 25"):
