@@ -81,6 +81,12 @@ def in_groups(made: Guess, size: Problem, is_wrong: Callable[[Guess, Problem], s
     return None
 
 
+def doubled(kernel: Kernel, size: Problem) -> Problem | None:
+    """Return a size with twice as many columns and terms; None if there is no small one."""
+    other = nearest_size(kernel, Problem(size.m, 2 * size.n, 2 * size.k), kernel.defaults)
+    return other if other is not None and other.m * other.n * other.k <= _MOST_PRODUCTS else None
+
+
 def _larger(kernel: Kernel, size: Problem) -> Problem | None:
     """Return a size with more rows and columns for a grid that does not grow with C; None where none is allowed."""
     larger = nearest_size(kernel, Problem(2 * size.m, 2 * size.n, 1), kernel.defaults)

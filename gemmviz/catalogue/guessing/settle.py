@@ -9,7 +9,7 @@ from dataclasses import replace
 from gemmviz.catalogue.dtypes import is_float
 from gemmviz.catalogue.errors import BuildError, FrontMatterError, GemmvizError
 from gemmviz.catalogue.expression import Expression
-from gemmviz.catalogue.guessing.block_sides import in_groups, several_blocks
+from gemmviz.catalogue.guessing.block_sides import doubled, in_groups, several_blocks
 from gemmviz.catalogue.guessing.candidates import (
     MOST_DIVISOR,
     SHARED,
@@ -260,6 +260,7 @@ def _equal(right: Guess, size: Problem, try_one: TryOne) -> tuple[Guess, Problem
     for equal in (("M == N",), ("K == N",), ("M == N", "K == N")):
         made = replace(right, requires=tuple(dict.fromkeys((*right.requires, *equal))))
         odd = _odd(made, "MNK", size)
+        odd = doubled(guessed_kernel(made), size) if odd == size else odd
         if odd is not None and odd != size and not _wrong_somewhere(made, odd, try_one)[0]:
             return made, odd
     return right, None

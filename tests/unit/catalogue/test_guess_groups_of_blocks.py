@@ -1,9 +1,11 @@
 """A kernel whose blocks go in groups is right where a row of C has whole groups of them."""
 
+from dataclasses import replace
 from pathlib import Path
 
-from gemmviz.catalogue.guessing.block_sides import in_groups
+from gemmviz.catalogue.guessing.block_sides import doubled, in_groups
 from gemmviz.catalogue.guessing.guess import guess
+from gemmviz.catalogue.guessing.guessed_kernel import guessed_kernel
 from gemmviz.catalogue.guessing.guessed_matter import Guess
 from gemmviz.catalogue.problem import Problem
 
@@ -47,3 +49,10 @@ def test_a_kernel_that_is_wrong_with_any_number_of_blocks_has_no_groups() -> Non
 def test_a_guessed_launch_is_not_taken_for_one_with_groups() -> None:
     alone = guess(TEXT[: TEXT.index("void run")], Path("mine.cu"))
     assert in_groups(alone, ONE_BLOCK, lambda one, size: "") is None
+
+
+def test_columns_and_terms_that_are_equal_are_doubled_together() -> None:
+    made = guess(TEXT, Path("mine.cu"))
+    kernel = guessed_kernel(replace(made, requires=(*made.requires, "K == N", "N % 16 == 0", "M % 16 == 0")))
+    assert doubled(kernel, Problem(16, 64, 64)) == Problem(16, 128, 128)
+    assert doubled(kernel, Problem(16, 2048, 2048)) is None
