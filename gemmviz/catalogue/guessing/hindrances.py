@@ -9,11 +9,17 @@ from gemmviz.catalogue.guessing.element_types import ELEMENTS
 from gemmviz.catalogue.guessing.flaw import Flaw
 from gemmviz.catalogue.guessing.guessed_matter import Guess
 from gemmviz.catalogue.guessing.kernel_text import kernel_line
+from gemmviz.catalogue.plain_code import without_comments
 from gemmviz.language import tr, trn
 
 _PLACE = re.compile(r"\{\{\s*([A-Za-z_]\w*)\s*\}\}")
 _LEAST_PLACES = 2  # one alone may be a value in two brackets
 _OF_PACKED = re.compile(r"(?i).*(?:scale|zero|zp|q_?weight|packed|group_?size|g_?idx|lut|codebook|dequant|perm).*")
+# Products of tensor cores whose elements are smaller than a byte, in PTX and with nvcuda::wmma.
+_BELOW_A_BYTE = re.compile(
+    r"\bmma\.sync[\w.:]*\.[su](?P<four>4)\.[su]4\.|\bmma\.sync[\w.:]*\.b1\.b1\.|\bprecision\s*::\s*(?:[su](?P<also>4)|b1)\b"
+)
+_BYTES = ("int8", "uint8", "int32")
 
 
 def hindrance(made: Guess, around: Surroundings | None) -> str:
@@ -37,6 +43,18 @@ def hindrance(made: Guess, around: Surroundings | None) -> str:
             "{names} belong to packed or scaled matrices, and only plain products of A and B are described",
             len(packed),
             names=_some(packed),
+        )
+    below = _BELOW_A_BYTE.search(without_comments(made.text)) if made.dtype in _BYTES else None
+    if below:
+        bits = 4 if below["four"] or below["also"] else 1
+        return trn(
+            "line {line} multiplies numbers of {bits} bit, several in a byte of A and B: only matrices with elements "
+            "of 8 bits or more are described",
+            "line {line} multiplies numbers of {bits} bits, several in a byte of A and B: only matrices with elements "
+            "of 8 bits or more are described",
+            bits,
+            line=made.text.count("\n", 0, below.start()) + 1,
+            bits=bits,
         )
     return _headers(around.missing if around else ())
 

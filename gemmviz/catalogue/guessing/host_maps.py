@@ -11,6 +11,10 @@ from itertools import islice
 from gemmviz.catalogue.dtypes import ElementType
 from gemmviz.catalogue.guessing.callers import filled, ways_up
 from gemmviz.catalogue.guessing.cxx import ParsedSource
+from gemmviz.catalogue.guessing.folding import evaluate
+from gemmviz.catalogue.guessing.functions import Function
+from gemmviz.catalogue.guessing.host_launch import SIZES
+from gemmviz.catalogue.guessing.roles import DTYPES
 from gemmviz.catalogue.guessing.tokens import closing, is_whole, split
 
 _Tokens = tuple[str, ...]
@@ -27,6 +31,8 @@ _MOST = 32
 _CALLER = "__of_caller"
 # Casts say nothing about a value.
 _EQUALS = re.compile(r"if \( (\w+) == (\d+) \)(?: \{)?$")
+_ENCODE = re.compile(r"\w*TensorMapEncodeTiled\w*")
+_SIZE_OF = re.compile(r"sizeof \( (\w+) \)")
 _CASTS = re.compile(
     r"static_cast < [\w: ]+ > (?=\()|\( (?:const )?(?:\w+ :: )?(?:void|u?int\d+_t|cuuint\d+_t|size_t|int|unsigned|"
     r"long|unsigned int)(?: \*)* \) |\b(?:u?int\d+_t|cuuint\d+_t|size_t|unsigned|int) (?=\()"
@@ -75,8 +81,10 @@ def find(source: ParsedSource) -> list[HostMap]:
                 # Constants of the function that launches the kernel have their meaning from there.
                 known = {name: value for name, value in locals_.items() if given or not is_whole(value)}
                 values = known | _of_caller(given, known)
-                values |= _settled(arguments[_SWIZZLED], function.body, everywhere | locals_ | given)
-                made = _made(arguments, values, arrays, targets)
+                kind = _element(function, arguments[_ADDRESS], given, source)
+                bytes_ = {one.type: SIZES.get(kind, 0) for one in function.parameters if one.pointer} | SIZES
+                values |= _settled(arguments[_SWIZZLED], function.body, everywhere | locals_ | given, bytes_)
+                made = _made(arguments, values, arrays, targets, kind)
                 if made is not None and len(found) < _MOST:
                     found.append(made)
     return found
@@ -91,16 +99,32 @@ def _of_caller(given: Mapping[str, _Tokens], known: Mapping[str, _Tokens]) -> di
     }
 
 
+def _element(function: Function, address: _Tokens, given: Mapping[str, _Tokens], source: ParsedSource) -> str:
+    """Return the type of the elements at an address: that of the parameter for it, or of the caller's pointer."""
+    one = next((one for one in function.parameters if one.pointer and one.name in address), None)
+    if one is None or one.type in DTYPES:
+        return one.type if one else ""
+    named = [word for word in given.get(one.type, ()) if word in DTYPES]
+    passed = given.get(one.name, ())
+    found = (p for caller in source.callers for p in caller.parameters if p.pointer and (p.name,) == passed)
+    return next(iter([*named, *(p.type for p in found if p.type in DTYPES)]), "")
+
+
 def _encodings(body: _Tokens) -> Iterator[list[_Tokens]]:
-    """Yield the arguments of each call that makes a tensor map, by whatever name it is called."""
+    """Yield the arguments of each call that makes a tensor map: it is the driver's, or has a type of elements."""
+    found: set[int] = set()
     for at, token in enumerate(body):
-        if not token.startswith(_TYPE):
+        opening = at + 1 if _ENCODE.fullmatch(token) and body[at + 1 : at + 2] == ("(",) else 0
+        if token.startswith(_TYPE):
+            depth, start = 0, at
+            while start >= 0 and depth <= 0:
+                depth += (body[start] == "(") - (body[start] == ")")
+                start -= 1
+            opening = start + 1
+        if not opening or opening in found:
             continue
-        depth, start = 0, at
-        while start >= 0 and depth <= 0:
-            depth += (body[start] == "(") - (body[start] == ")")
-            start -= 1
-        arguments = split(body[start + 2 : closing(body, start + 1)])
+        found.add(opening)
+        arguments = split(body[opening + 1 : closing(body, opening)])
         if len(arguments) == _ARGUMENTS:
             yield arguments
 
@@ -118,10 +142,13 @@ def _declared(body: _Tokens) -> tuple[dict[str, _Tokens], dict[str, list[_Tokens
     return values, arrays
 
 
-def _settled(argument: _Tokens, body: _Tokens, values: Mapping[str, _Tokens]) -> dict[str, _Tokens]:
+def _settled(
+    argument: _Tokens, body: _Tokens, values: Mapping[str, _Tokens], sizes: Mapping[str, int]
+) -> dict[str, _Tokens]:
     """Return the value of a variable that gets one of several, as in ``if (width == 64) swizzle = ...;``.
 
-    It has no value where a condition is not known: none of several is taken for the only one.
+    It has no value where a condition is not known: none of several is taken for the only one. `sizes` are the bytes of
+    types.
     """
     places = [i for i in range(1, len(body)) if body[i] == "=" and (body[i - 1],) == argument]
     if len(places) < 2:
@@ -130,16 +157,27 @@ def _settled(argument: _Tokens, body: _Tokens, values: Mapping[str, _Tokens]) ->
     for at in places:
         asked = " ".join(body[max(at - 8, 0) : at - 1])
         found = _EQUALS.search(asked)
-        side = "".join(_plain(filled((found[1],), values))) if found else ""
-        if found and not side.isdecimal():
+        side = _number(filled((found[1],), values), sizes) if found else None
+        if found and side is None:
             return {argument[0]: ()}
-        if not found or side == found[2]:
+        if not found or side == int(found[2]):
             chosen = body[at + 1 : body.index(";", at)]
     return {argument[0]: chosen}
 
 
+def _number(tokens: _Tokens, sizes: Mapping[str, int]) -> int | None:
+    """Return the value of a constant expression, with the sizes of types in bytes."""
+    text = _SIZE_OF.sub(lambda found: str(sizes.get(found[1]) or found[0]), " ".join(_plain(tokens)))
+    value = evaluate(text, {})
+    return int(value) if value is not None else None
+
+
 def _made(
-    arguments: list[_Tokens], values: Mapping[str, _Tokens], arrays: Mapping[str, list[_Tokens]], targets: _Tokens
+    arguments: list[_Tokens],
+    values: Mapping[str, _Tokens],
+    arrays: Mapping[str, list[_Tokens]],
+    targets: _Tokens,
+    element: str,
 ) -> HostMap | None:
     def array(number: int) -> list[_Tokens]:
         name = next((token for token in arguments[number] if token in arrays), "")
@@ -160,6 +198,8 @@ def _made(
     inner = sizes[0] if rank == 2 else (*sizes[0], *sizes[2])
     names = filled(arguments[_ADDRESS], values)
     kind = next((word for word in arguments[1] if word.startswith(_TYPE)), "")
+    if not kind and not element:
+        return None
     return HostMap(
         tuple(
             word for word in _plain((*names, *reversed(targets), *filled(arguments[0], values))) if word.isidentifier()
@@ -168,9 +208,13 @@ def _made(
         columns,
         swizzle,
         rank,
-        _TYPES.get(kind.removeprefix(_TYPE)),
+        _TYPES.get(kind.removeprefix(_TYPE)) if kind else _wide(element),
         frozenset(word for word in inner if word.isidentifier()),
     )
+
+
+def _wide(element: str) -> ElementType | None:
+    return DTYPES.get(element) if SIZES.get(element, 1) > 1 else None
 
 
 def _plain(tokens: _Tokens) -> _Tokens:

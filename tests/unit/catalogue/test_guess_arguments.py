@@ -129,3 +129,23 @@ def test_a_pointer_with_a_value_for_each_column_is_a_bias_whatever_it_is_called(
     scales = guess(LINEAR.replace("float *b", "float *scales").replace("b[c]", "scales[c]"), Path("linear.cu"))
     assert by_row.roles[2] == scales.roles[2] == ""
     assert "scales belong" in scales.hindrance
+
+
+@pytest.mark.parametrize(
+    ("product", "bits"),
+    [
+        ('asm("mma.sync.aligned.m16n8k32.row.col.s32.s4.s4.s32 {%0}, {%1}, {%2}, {%0};");', "4 bits"),
+        ('asm("mma.sync.aligned.m16n8k256.row.col.s32.b1.b1.s32.xor.popc {%0}, {%1}, {%2}, {%0};");', "1 bit"),
+        ("wmma::fragment<wmma::matrix_a, 8, 8, 32, wmma::experimental::precision::u4, wmma::row_major> a;", "4 bits"),
+        ('asm("mma.sync.aligned.m16n8k32.row.col.s32.s8.s8.s32 {%0}, {%1}, {%2}, {%0};"); // not .s4.s4.', ""),
+    ],
+)
+def test_numbers_that_are_smaller_than_a_byte_are_named(product: str, bits: str) -> None:
+    text = f"""__global__ void gemm(const int8_t *A, const int8_t *B, int *C, int M, int N, int K)
+{{
+    {product}
+    C[blockIdx.x * N + threadIdx.x] = A[blockIdx.x * K / 2] * B[threadIdx.x];
+}}
+"""
+    found = guess(text, Path("mine.cu")).hindrance
+    assert found.startswith(f"line 3 multiplies numbers of {bits}, ") if bits else not found

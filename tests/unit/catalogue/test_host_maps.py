@@ -163,3 +163,41 @@ def test_a_swizzle_that_depends_on_the_box_is_known_only_with_the_box(width: str
     made = guess(KERNEL + host, Path("gemm.cu"))
     assert made.boxes.get("A") == (("BM", "BK", bytes_, 2) if bytes_ else None)
     assert made.boxes["B"][2] == 64
+
+
+BY_TYPE = """template <class T> struct Of;
+template <> struct Of<half> { static constexpr CUtensorMapDataType type = CU_TENSOR_MAP_DATA_TYPE_FLOAT16; };
+template <> struct Of<int8_t> { static constexpr CUtensorMapDataType type = CU_TENSOR_MAP_DATA_TYPE_UINT8; };
+template <typename T>
+void fill(CUtensorMap *map, const T *from, uint64_t rows, uint64_t columns, uint32_t r, uint32_t c)
+{
+    uint64_t sizes[2] = {columns, rows}, strides[1] = {columns * sizeof(T)};
+    uint32_t box[2] = {c, r}, steps[2] = {1, 1};
+    const uint32_t bytes = c * sizeof(T);
+    CUtensorMapSwizzle mixed = CU_TENSOR_MAP_SWIZZLE_NONE;
+    if (bytes == 32) mixed = CU_TENSOR_MAP_SWIZZLE_32B;
+    else if (bytes == 64) mixed = CU_TENSOR_MAP_SWIZZLE_64B;
+    cuTensorMapEncodeTiled(map, Of<T>::type, 2, (void *)from, sizes, strides, box, steps, CU_TENSOR_MAP_INTERLEAVE_NONE,
+        mixed, CU_TENSOR_MAP_L2_PROMOTION_NONE, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
+}
+void run(const TYPE *A, const TYPE *B, float *C, int M, int N, int K)
+{
+    constexpr int BM = 64, BN = 32, BK = 32;
+    CUtensorMap a, b;
+    fill(&a, A, M, K, BM, BK);
+    fill(&b, B, N, K, BN, BK);
+    gemm<BM, BN, BK><<<dim3(N / BN, M / BM), 128>>>(a, b, C, M, N, K);
+}
+"""
+
+
+@pytest.mark.parametrize(("element", "dtype", "bytes_"), [("half", "float16", 64), ("int8_t", "int8", 32)])
+def test_the_type_of_a_template_says_what_the_elements_are(element: str, dtype: str, bytes_: int) -> None:
+    made = guess(KERNEL + BY_TYPE.replace("TYPE", element), Path("gemm.cu"))
+    assert made.boxes == {"A": ("BM", "BK", bytes_, 2), "B": ("BN", "BK", bytes_, 2)}
+    assert made.dtype == dtype
+
+
+def test_a_template_whose_type_no_file_gives_has_no_map() -> None:
+    host = BY_TYPE.replace("const TYPE *A, const TYPE *B", "Tensor A, Tensor B")
+    assert guess(KERNEL + host, Path("gemm.cu")).boxes == {}
