@@ -7,11 +7,13 @@ import numpy as np
 import pytest
 from function_kernels import FUNCTIONS, NARROW_FUNCTIONS
 from ptx_hopper_kernels import BARRIERS, WARPGROUPS
-from ptx_kernels import PRODUCTS, QUADS, WORDS, PtxKernel, product
+from ptx_kernels import PtxKernel
 from ptx_memory_kernels import MEMORY
 from ptx_narrow_kernels import NARROW, SPARSE
+from ptx_product_kernels import PRODUCTS, QUADS, product
 from ptx_texts import FRONT, IN_COMMON, MAPPED
 from ptx_wmma_kernels import WMMA
+from ptx_word_kernels import WORDS
 
 from gemmviz.backends.cuda import CudaBackend
 from gemmviz.backends.driver import driver

@@ -1,6 +1,6 @@
 """Small kernels with CUDA's functions of bits and bytes, of 8-bit floats and of warps, beside the same written out."""
 
-from ptx_kernels import words
+from ptx_word_kernels import words
 
 _PARTS = "x = 0; for (int j = 0; j < 32; j += {bits}) {{ int p = ({type})(a >> j), q = ({type})(b >> j); {rest} }}"
 _RESULT = "x |= ((unsigned)({result}) & {mask}u) << j;"

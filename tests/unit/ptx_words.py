@@ -1,4 +1,4 @@
-"""Words of PTX for `ptx_kernels`: a name, a statement that writes `x` of `a` and `b`, and the same in CUDA C++."""
+"""Words of PTX for `ptx_word_kernels`: a name, a statement that writes `x` of `a` and `b`, and the same in CUDA C++."""
 
 _LONG = "unsigned long long u = ((unsigned long long)a << 32 | b) >> i * 7;"
 _HALVES = "unsigned short p = a, q = i & 1 ? 0x7e00 : b; if (i == 2) p = 0x7fff;"

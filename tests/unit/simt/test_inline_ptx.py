@@ -5,8 +5,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from ptx_kernels import ALL_WORDS, PRODUCTS, QUADS, WORDS, PtxKernel, product
-from ptx_kernels import words as kernel_of_words
+from ptx_kernels import PtxKernel
+from ptx_product_kernels import PRODUCTS, QUADS, product
+from ptx_word_kernels import ALL_WORDS, WORDS
+from ptx_word_kernels import words as kernel_of_words
 from ptx_words import PAIR_WORDS
 
 from gemmviz.catalogue.errors import BuildError, ConstraintError
