@@ -61,16 +61,19 @@ def on_gpu(job: Launch) -> np.ndarray:
         prepared.close()
 
 
-def same(job: Launch) -> None:
+def same(job: Launch, but: np.ndarray | None = None) -> None:
+    """C of the GPU is C of a recording; `but`: where it may differ."""
     recording = record(job, deadline_s=60)
     c = on_gpu(job).astype(np.float64)
     assert c.shape == recording.c.shape
-    assert (c == recording.c).all(), np.argwhere(c != recording.c)[:5]
+    differs = (c != recording.c) & ~(np.zeros(c.shape, bool) if but is None else but)
+    assert not differs.any(), [(*at, c[tuple(at)], recording.c[tuple(at)]) for at in np.argwhere(differs)[:8]]
 
 
 @pytest.mark.parametrize("kernel", KERNELS, ids=lambda kernel: kernel.name)
 def test_an_instruction_gives_on_the_gpu_what_it_gives_in_a_recording(kernel: PtxKernel) -> None:
-    same(kernel.launch)
+    name = kernel.name
+    same(kernel.launch, conversion_kernels.keeps_subnormals(name) if name in conversion_kernels.CASES else None)
 
 
 @pytest.mark.parametrize(
