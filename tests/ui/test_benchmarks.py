@@ -35,6 +35,7 @@ MISSED = (0, 1)
 """The exit code of a script that measures: 1 where a target is missed, on a busy machine or a small one."""
 CASES = {
     "cpu.py": (["hostmult1", "--size", "16", "--rounds", "1"], (0,), "hostmult1 .*%"),
+    "cluster_order.py": (["--runs", "1"], (0,), r"12 kernels.* most work first +1\.\d\d .* large ones cut"),
     "disturbance.py": (["hostmult1", "--size", "4", "--rounds", "1", "--quick"], MISSED, "hostmult1 .*/"),
     "duel.py": (["--quick", "--cpu"], MISSED, r"frame of gputiled \| .*alone [0-9n]"),
     "frames.py": (["--rungs", "hostmult_threads", "--quick"], MISSED, r"hostmult_threads +gestures +[\d.]+"),

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 SCRIPT = Path(__file__).parents[3] / "benchmarks" / "cluster.py"
+ORDER = SCRIPT.with_name("cluster_order.py")
 pytestmark = pytest.mark.skipif(not SCRIPT.exists(), reason="runs from a wheel, where there are no benchmarks")
 
 
@@ -18,6 +19,18 @@ def test_more_gpus_help_until_the_scheduler_or_the_number_of_pieces_is_the_limit
     assert simulated(5, 4, 5, 0.001) == simulated(5, 4, 1000, 0.001)  # no more pieces than GPUs
     busy = simulated(200, 4, 1000, 1.0)  # the scheduler needs 0.5 s to start each
     assert 100 < busy < 200
+
+
+def test_the_orders_of_pieces_differ_where_one_piece_is_long():
+    ways = runpy.run_path(str(ORDER))["WAYS"]
+    pieces = [(1.0, 1.0), (1.0, 1.0), (1.0, 1.0), (3.0, 3.0)]
+    seconds = {name: served(pieces, 2) for name, served in ways.items()}
+    assert seconds["all given at the start"] == 4.0
+    assert seconds["one when free, small sizes first"] == 4.0
+    assert seconds["one when free, most work first"] == seconds["the same, durations known"] == 3.0
+    wrong_estimate = [(1.0, 3.0), (2.0, 1.0), (2.0, 1.0), (2.0, 1.0)]
+    assert ways["one when free, most work first"](wrong_estimate, 2) == 4.0
+    assert ways["the same, durations known"](wrong_estimate, 2) == 3.0
 
 
 @pytest.mark.thorough
