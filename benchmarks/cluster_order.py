@@ -10,7 +10,7 @@ import random
 import statistics
 from collections.abc import Callable, Sequence
 
-# Twelve kernels at 6144 take 12.4 s together, as measured in one process. At other sizes the second part changes with N^3.
+# Twelve kernels at 6144 take 12.4 s together, as measured in one process. The second part changes with N^3.
 _FIXED_S, _WORK_S, _WORK_N = 0.6, 0.43, 6144
 # How far a piece is from its estimate, which nobody knows before: log-normal.
 _SPREAD = 0.3
