@@ -1,5 +1,5 @@
 # ruff: noqa: E402  (modules that need Qt are imported after `need_qt`)
-"""Lenses of work (thread tile, pipeline, stream-K, tensor core) at each rung with such a lens, at any moment."""
+"""Lenses of work (thread tile, pipeline, number format and others) at each rung with such a lens, at any moment."""
 
 from dataclasses import replace
 
@@ -22,6 +22,7 @@ from gemmviz.catalogue.problem import Problem
 from gemmviz.language import LANGUAGES, set_language
 from gemmviz.trace.cost.traffic import measure
 from gemmviz.trace.lenses.instruction import instruction
+from gemmviz.trace.lenses.number_formats import numbers
 from gemmviz.trace.lenses.outer_product import outer_product
 from gemmviz.trace.lenses.panel_use import shared_product
 from gemmviz.trace.lenses.stages import stages
@@ -33,10 +34,12 @@ from gemmviz.ui.lenses.registry import LENSES_BY_NAME
 from gemmviz.ui.lenses.sheet import Sheet
 from gemmviz.ui.look.theme import THEMES, for_presenting
 
-OURS = ("thread tile", "pipeline", "stream-K", "tensor core", "owners")
+OURS = ("thread tile", "pipeline", "stream-K", "tensor core", "number format", "owners")
 SHOWN = {k.name: k.demo.lens for k in ladder() if k.demo is not None and k.demo.lens in OURS}
 DRAWN = {**SHOWN, "register_block": "thread tile", "vectorised": "thread tile", "mma_swizzle": "tensor core"}
-PAINTED = [f"{name}-dark" for name in ("vectorised", "async_pipeline", "stream_k", "mma_swizzle", "gather")]
+PAINTED = [
+    f"{name}-dark" for name in ("vectorised", "async_pipeline", "stream_k", "mma_swizzle", "every_shape_c16", "gather")
+]
 """The sample of the pictures: a rung for each lens."""
 SIZES = ((300, 220), (560, 330), (1200, 800))
 MARGIN = 12
@@ -130,11 +133,11 @@ def test_lenses_suit_the_recordings_that_have_their_subject(qapp):
         "hostmult0": {"thread tile"},
         "gputiled": {"thread tile"},
         "async_pipeline": {"thread tile", "pipeline"},
-        "matmul_tc": {"tensor core"},
-        "mma_pipeline": {"pipeline", "tensor core"},
+        "matmul_tc": {"tensor core", "number format"},
+        "mma_pipeline": {"pipeline", "tensor core", "number format"},
         "stream_k": {"thread tile", "pipeline", "stream-K"},
-        "persistent": {"pipeline", "stream-K", "tensor core"},
-        "panels": {"pipeline", "tensor core", "owners"},
+        "persistent": {"pipeline", "stream-K", "tensor core", "number format"},
+        "panels": {"pipeline", "tensor core", "number format", "owners"},
     }
     for name, wanted in suiting.items():
         assert {lens for lens in OURS if LENSES_BY_NAME[lens].suits(at_demo(name))} == wanted
@@ -160,7 +163,9 @@ def test_a_kernel_with_a_schedule_says_that_its_shape_decides(monkeypatch, text_
     assert all("shape" in text for text in texts) == by_shape and any("not time" in text for text in texts)
 
 
-@pytest.mark.parametrize("name", ["vectorised", "warp_specialised", "stream_k", "mma_pipeline", "panels"])
+@pytest.mark.parametrize(
+    "name", ["vectorised", "warp_specialised", "stream_k", "mma_pipeline", "every_shape_c16", "panels"]
+)
 def test_a_lens_fits_in_every_language_and_in_presenter_mode(qapp, name):
     lens = LENSES_BY_NAME[DRAWN[name]]
     for code in LANGUAGES:
@@ -181,6 +186,8 @@ def has_content(name, lens):
     if lens == "stream-K":
         pieces = [p for pieces in work_shares(of.playable).blocks for p in pieces]
         return 0 < sum(p.done(of.step) for p in pieces) < sum(p.steps for p in pieces)
+    if lens == "number format":
+        return all(one.pattern is not None for one in numbers(of.playable, 0, of.step) if one.name != "sum")
     if lens == "owners":
         done = [shared_product(of.playable).done(one, of.step) for one in shared_product(of.playable).launches]
         return 0 < sum(done) < len(done)
@@ -195,7 +202,7 @@ def test_the_stop_of_each_demo_has_content_for_its_lens():
 
 
 def test_the_stop_of_a_demo_of_each_lens_has_content():
-    sample = {lens: name for name, lens in SHOWN.items() if name in SAMPLE}
+    sample = {lens: name for name, lens in SHOWN.items() if name in {*SAMPLE, "every_shape_c16"}}
     assert set(sample) == set(OURS)
     assert [name for lens, name in sample.items() if not has_content(name, lens)] == []
 

@@ -22,6 +22,7 @@ from gemmviz.session.tour.lessons import find_lesson, recorded_at, resolve
 from gemmviz.trace.cost.traffic import measure
 from gemmviz.trace.lenses.address_walk import address_walks
 from gemmviz.trace.lenses.instruction import instruction
+from gemmviz.trace.lenses.number_formats import narrow
 from gemmviz.trace.lenses.outer_product import outer_product
 from gemmviz.trace.lenses.pipeline_events import pipeline_events
 from gemmviz.trace.lenses.read_counts import read_counts
@@ -86,6 +87,8 @@ def shown(name, moment):
             return known is not None and known.read > 0
         case "pipeline":
             return stages(playable, block) is not None and pipeline_events(playable, block) is not None
+        case "number format":
+            return narrow(playable.recording)
         case "stream-K":
             return work_shares(playable) is not None
         case "tensor core":

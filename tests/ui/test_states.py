@@ -62,6 +62,7 @@ def picture(window):
 def wait_placed(window, qtbot, step):
     wait_recorded(window, qtbot)
     qtbot.waitUntil(lambda: window.session.cursor.step == step, timeout=RECORDING_MS)
+    qtbot.waitUntil(window.stage.updatesEnabled)  # it is painted after the rest of the window
 
 
 def test_a_saved_state_reopens_with_the_same_picture_to_the_pixel(window, qtbot, tmp_path, monkeypatch):

@@ -169,7 +169,7 @@ def test_arrays_that_are_not_painted_again_look_the_same(name, lens, qapp):
         ("stream_k", True, None),
     ],
 )
-def test_the_window_shows_the_same_as_if_all_of_it_was_painted(name, at_lens, chosen, window, monkeypatch):
+def test_the_window_shows_the_same_as_if_all_of_it_was_painted(name, at_lens, chosen, window, qtbot, monkeypatch):
     """Each frame paints only the places that changed; when no part is late, all of the stage is of this step."""
     session, stage = window.session, window.stage
     session.choice.auto = False
@@ -179,6 +179,7 @@ def test_the_window_shows_the_same_as_if_all_of_it_was_painted(name, at_lens, ch
     if chosen is not None:
         session.cursor.pick(("ABC".index(chosen), 18))  # of an element of C, the ways of its values change
     window.transport.timer.timeout.disconnect()
+    qtbot.waitUntil(stage.updatesEnabled)  # it is painted after the rest of the window
     QApplication.processEvents()
     session.playback.set_speed(16.0)
     session.playback.play()
