@@ -96,6 +96,21 @@ def test_without_a_gpu_the_page_says_so_and_offers_no_measurement_of_the_kernel(
     assert page.tuning.tune.isEnabled()
 
 
+def test_the_panel_of_a_low_window_scrolls_and_squeezes_no_row(page, qtbot):
+    """With six parameters the rows of the result overlapped each other."""
+    session = page.session
+    controls = MeasureControls(session)
+    qtbot.addWidget(controls)
+    controls.resize(300, 420)
+    session.choice.choose_kernel(rung(session, "async_pipeline"))
+    session.results.add_result(result(rung(session, "async_pipeline"), 3.0, 64))
+    controls.show()
+    qtbot.waitExposed(controls)
+    labels = [label for label in controls.result.findChildren(QLabel) if label.isVisible() and label.text()]
+    assert len(labels) >= 6
+    assert all(label.height() >= label.fontMetrics().height() for label in labels)
+
+
 def test_a_click_on_the_only_tab_of_a_chart_makes_it_the_current_one(page, qtbot):
     bar = page.tabBar()
     assert page.currentWidget() is page.ladder and bar.tabText(0) == "Roofline"

@@ -98,6 +98,18 @@ def test_bytes_that_are_not_kept_are_counted_without_a_click(panel, qtbot):
     assert not panel.survey.worker.running
 
 
+def test_a_kernel_that_cannot_be_counted_is_tried_once_and_the_reason_is_said(panel, qtbot):
+    session = panel.session
+    measure(session, "stream_k", 52_840.0)
+    session.choice.choose_kernel(find("stream_k", session.choice.kernels))
+    panel.refresh()
+    assert panel.record.isVisible()
+    panel._count()
+    qtbot.waitUntil(panel.record.isHidden)
+    assert not panel.survey.running and not panel._counting.isActive()
+    assert "no small size is divided by its tiles" in panel.hint.text()
+
+
 def test_stop_ends_the_counting_until_it_is_asked_for(panel, qtbot):
     measure(panel.session, "gputiled", 8800.0, TS=4)
     panel.refresh()

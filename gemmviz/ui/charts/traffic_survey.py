@@ -70,14 +70,18 @@ class TrafficSurvey(QObject):
 
     def start(self, rows: list[Row]) -> None:
         """Record the launches of some rows, in this order."""
-        for row in self.missing(rows):
+        missing = self.missing(rows)
+        for row in missing:
             kernel = self._kernel(row)
             size = survey_size(kernel, row["params"]) if kernel else None
             if kernel and size:
                 self._waiting.append((key_of(row), kernel, size))
             else:
                 self._faults[key_of(row)] = tr("{kernel}: no small size is divided by its tiles", kernel=row["label"])
-        self._next()
+        if self._waiting:
+            self._next()
+        elif missing:
+            self.changed.emit()
 
     def stop(self) -> None:
         """Drop the launches that are not recorded yet, and end the engine."""

@@ -12,6 +12,7 @@ from PySide6.QtWidgets import (
     QLabel,
     QProgressBar,
     QPushButton,
+    QScrollArea,
     QSizePolicy,
     QVBoxLayout,
     QWidget,
@@ -234,7 +235,16 @@ class MeasureControls(QWidget):
         self._on_progress("bench")
 
     def _lay_out(self) -> None:
-        column = QVBoxLayout(self)
+        inside, area, around = QWidget(), QScrollArea(), QVBoxLayout(self)
+        around.setContentsMargins(0, 0, 0, 0)
+        around.addWidget(area)
+        # With many parameters, or large type, it is higher than a low window: its rows were squeezed into each other.
+        area.setWidget(inside)
+        area.setWidgetResizable(True)
+        area.setFrameShape(QScrollArea.Shape.NoFrame)
+        area.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        column = QVBoxLayout(inside)
         column.setContentsMargins(0, 0, 8, 6)
         column.setSpacing(5)
         head = QHBoxLayout()
