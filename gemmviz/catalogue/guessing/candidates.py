@@ -28,6 +28,7 @@ SHARED = ("49152", "101376", "232448")
 # Evidence from the host code has a higher confidence, and a launch with all arguments an even higher one.
 _SAID, _WHOLE = 0.9, 0.94
 # Blocks that people write, where nothing in the source says which one: along one side, and along two.
+_MOST_THREADS = 1024
 _LINES = ("256", "128", "32", "512", "1024", "64")
 _PLANES = (("16", "16"), ("32", "32"), ("32", "8"), ("8", "8"), ("32", "4"), ("64", "4"))
 LEAST_DEPTH = 128
@@ -129,12 +130,22 @@ def _with_flags(made: Guess, flags: list[str], value: str) -> Guess:
     return replace(made, roles=tuple(roles), why=made.why | dict.fromkeys(flags, why))
 
 
+def _one_block(guess: Guess) -> Iterator[Guess]:
+    """Yield the launch of a kernel without a block index: one block has a thread for each element of C."""
+    body = kernel_text(guess)
+    alone = {*guess.block, *guess.grid} == {"1"} and len(guess.block) > 1 and "threadIdx" in body
+    if alone and not is_stated(guess, "block") and not re.search(r"\b(?:blockIdx|gridDim)\b", body):
+        kept = (one for one in guess.requires if not re.fullmatch(r"[MN] == 1", one))
+        yield replace(guess, block=("N", "M"), requires=(*kept, f"M * N <= {_MOST_THREADS}"))
+
+
 def _all(guess: Guess) -> Iterator[Guess]:
     launches = [guess, *guess.others]
     # The host code may compute the shared memory at run time: then nobody knows it, and too much harms nothing.
     roomy = [replace(one, shared=SHARED[-1]) if guessed_shared(one) else one for one in launches]
     stated = is_stated(guess, "block")
     yield guess
+    yield from _one_block(guess)
     yield from _otherwise(guess)
     own = roomy[-1]
     if not stated and own.why.get("block", GuessReason(1, "")).confidence < SURE:

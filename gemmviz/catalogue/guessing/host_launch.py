@@ -22,6 +22,7 @@ from gemmviz.catalogue.guessing.struct_parameters import sizes_of_members
 # Names of the block's extents where the source leaves them open.
 _OF_BLOCK = re.compile(r"(BLOCK_|GV_BLOCK_|B)[XYZ]")
 _DEEPEST, _LONGEST_VALUE = 4, 150
+_MOST_THREADS = 1024
 # These parameters are chosen here, and do not depend on the values that the host code passes.
 _GIVEN = ("M", "N", "K", "alpha", "beta")
 _FIXED = re.compile(r"[MNK] == \d+")
@@ -86,6 +87,8 @@ def shape(launch: HostLaunch, function: Function, source: ParsedSource, roles: R
     kept = [_extents(text, made, given.params, block) for text in asked]
     requires = [text for text in kept if not re.search(rf"\b{_OF_BLOCK.pattern}\b", text)] + _together(given.offered)
     requires += exact(grid, requires)
+    if any(re.search(r"\b[MNK]\b", side) for side in block):
+        requires.append(f"{' * '.join(map(bracket, block))} <= {_MOST_THREADS}")
     of_kernel = tuple(_extents(text, made, given.params, block) for text in made.grid)
     folded = {at for at, one in fixed_sides(grid, block, of_kernel, function).items() if _speaks_of(one, allowed)}
     of_sizes = {at for at in folded if is_quotient(launch, at)}
