@@ -3,11 +3,14 @@
 import hashlib
 import os
 import re
-from collections.abc import Iterator, Sequence
-from contextlib import suppress
+import stat
+from collections.abc import Sequence
 from functools import lru_cache
 from pathlib import Path
 
+_MOST_FILES, _MOST_BYTES = 8000, 16 << 20
+# Their files have no size, and some of them never end.
+_NO_FILES = ("/dev/", "/proc/", "/sys/")
 _SPLICE = re.compile(rb"\\[ \t]*\r?\n")
 _SPACE = rb"[ \t\f\v]*"
 _READS = rb"#" + _SPACE + rb"(?:include|include_next|import|embed)\b" + _SPACE
@@ -19,7 +22,7 @@ _UNKNOWN = re.compile(_READS + rb'(?![ \t\f\v<"])|#' + _SPACE + rb"/[*/]|%:|\?\?
 
 
 def header_files(text: str, folders: Sequence[Path]) -> dict[str, str] | None:
-    """Return the SHA-256 of each header that a compiler may read, by its path.
+    """Return the SHA-256 of each header that a compiler may read, by its path without links.
 
     No preprocessor runs, so these are more files than it reads: each file of a name counts, in every folder.
 
@@ -33,7 +36,8 @@ def header_files(text: str, folders: Sequence[Path]) -> dict[str, str] | None:
     Returns
     -------
     dict or None
-        None if the text, or a header, names a file in a way that only a preprocessor understands.
+        None if the text, or a header, names a file in a way that only a preprocessor understands, or names something
+        else than a file.
     """
     places = [str(folder) for folder in folders]
     names = _names(text.encode())
@@ -41,6 +45,7 @@ def header_files(text: str, folders: Sequence[Path]) -> dict[str, str] | None:
         return None
     found: dict[str, str] = {}
     tried: set[str] = set()
+    looked_into: set[tuple[str, str]] = set()
     waiting = [(name, "") for name in names]  # without a folder: the current one
     while waiting:
         name, beside = waiting.pop()
@@ -48,19 +53,27 @@ def header_files(text: str, folders: Sequence[Path]) -> dict[str, str] | None:
             if path in tried:
                 continue
             tried.add(path)
-            for digest, inside in _read(path):
-                if inside is None:
-                    return None
-                found[path] = digest
-                waiting += [(one, os.path.dirname(path)) for one in inside]  # noqa: PTH120
+            try:
+                state = os.stat(path)  # noqa: PTH116
+            except (OSError, ValueError):
+                continue
+            if stat.S_ISDIR(state.st_mode):
+                continue
+            real, own = os.path.realpath(path), os.path.realpath(os.path.dirname(path))  # noqa: PTH120
+            if (real, own) in looked_into:  # a name may lead around a circle of folders
+                continue
+            looked_into.add((real, own))
+            if not _is_header(real, state) or len(found) == _MOST_FILES:
+                return None
+            found[real], inside = _scanned(real, state.st_mtime_ns, state.st_size)
+            if inside is None:
+                return None
+            waiting += [(one, own) for one in inside]
     return found
 
 
-def _read(path: str) -> Iterator[tuple[str, tuple[str, ...] | None]]:
-    """Yield the digest of a file and the names in it; nothing where there is no file."""
-    with suppress(OSError, ValueError):
-        state = os.stat(path)  # noqa: PTH116
-        yield _scanned(path, state.st_mtime_ns, state.st_size)
+def _is_header(path: str, state: os.stat_result) -> bool:
+    return stat.S_ISREG(state.st_mode) and state.st_size <= _MOST_BYTES and not path.startswith(_NO_FILES)
 
 
 @lru_cache(maxsize=8192)

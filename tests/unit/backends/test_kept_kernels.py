@@ -175,6 +175,24 @@ def test_an_include_that_only_a_compiler_understands_is_not_kept(cp: Compiler, l
     assert cp.compiled == 0
 
 
+@pytest.mark.usefixtures("cache")
+def test_headers_that_are_no_files_are_not_read(cp: Compiler) -> None:
+    os.mkfifo(cp.own / "pipe.h")
+    for name in ("pipe.h", "/dev/zero", "/proc/self/status"):
+        assert machine_code(cp, f'#include "{name}"\n', (f"-I{cp.own}",), "k", cp.own) is None
+    assert cp.compiled == 0
+
+
+@pytest.mark.usefixtures("cache")
+def test_a_header_that_includes_itself_through_another_folder_is_read_once(cp: Compiler) -> None:
+    (cp.own / "mine.h").write_text('#include "../own/mine.h"\n#include "../own/deep/../mine.h"\n')
+    (cp.own / "deep").mkdir()
+    assert header_files(TEXT, [cp.own]) == {
+        str(cp.own / "mine.h"): hashlib.sha256((cp.own / "mine.h").read_bytes()).hexdigest()
+    }
+    code(cp)
+
+
 def test_the_folder_has_a_limited_size(cp: Compiler, cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     old, used = code(cp, TEXT, "-DOLD"), code(cp, TEXT, "-DUSED")
     for number, file in enumerate(sorted(cache.iterdir())):
