@@ -15,6 +15,8 @@ from uuid import uuid4
 
 import pytest
 
+from gemmviz.sandbox import processes
+
 _MARK = "GEMMVIZ_TEST_CLUSTER"
 GEMMVIZ = [sys.executable, "-m", "gemmviz"]
 _KEY = ("-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "1")
@@ -81,18 +83,8 @@ def _marked(mark: str) -> list[int]:
 
 
 def descendants(pid: int) -> list[int]:
-    """Return the processes below one, from /proc."""
-    parents = {}
-    for entry in Path("/proc").iterdir():
-        with suppress(OSError, ValueError):
-            parents[int(entry.name)] = int((entry / "stat").read_text().rpartition(")")[2].split()[1])
-    found, left = [], [pid]
-    while left:
-        at = left.pop()
-        below = [child for child, parent in parents.items() if parent == at]
-        found += below
-        left += below
-    return found
+    """Return the processes below one."""
+    return [process.listed for process in processes.descendants(pid)]
 
 
 def alive(pids: list[int]) -> list[int]:
