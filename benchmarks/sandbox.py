@@ -96,15 +96,15 @@ def main() -> int:
     """Print the table; return 1 when a target is missed."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--rounds", type=int, default=15, help="the number of pairs (default 15)")
-    parser.add_argument("--quick", action="store_true", help="two pairs and a small size, to see whether it works")
+    parser.add_argument("--quick", action="store_true", help="few pairs and a small size, to see whether it works")
     parser.add_argument("--one", help=argparse.SUPPRESS)
     args = parser.parse_args()
     if args.one:
         print(json.dumps(measure(*json.loads(args.one))))
         return 0
-    size, rounds = (_QUICK, 2) if args.quick else (_LARGE, args.rounds)
+    size, rounds, pairs = (_QUICK, 1, 2) if args.quick else (_LARGE, args.rounds, _STARTS * args.rounds)
     one(True, size)  # compiles
-    starts = in_turns(0, _STARTS * rounds)
+    starts = in_turns(0, pairs)
     large = in_turns(size, rounds)
     more = [1e3 * (inside["start_s"] - outside["start_s"]) for outside, inside in zip(*starts, strict=True)]
     low, high = interval(more)

@@ -47,7 +47,7 @@ CASES = {
     "sandbox.py": (
         ["--quick"],
         MISSED,
-        r"with +start .*start, median of 8 pairs: [+-].*answer, the best .* x \d",
+        r"with +start .*start, median of 2 pairs: [+-].*answer, the best .* x \d",
     ),
     "window.py": (
         ["--rungs", "gputiled", "--quick", "--memory", "--minutes", "0.01", "--cpu"],
