@@ -93,6 +93,15 @@ def knows_products(playable: Playable) -> bool:
     return added is not None and len(added) == recording.m * recording.n * recording.k
 
 
+@per_recording
+def read_at_once(playable: Playable, array: int) -> int:
+    """Return how many elements of an array each read takes, as a vector's lanes; 1 if the reads differ."""
+    recording, timeline = playable.recording, playable.timeline
+    steps = np.flatnonzero((timeline.array == array) & ~timeline.write)
+    sizes = distinct(recording.accesses.bytes[timeline.order[timeline.start[steps]]])
+    return int(sizes[0]) // recording.arrays[array].itemsize if len(sizes) == 1 else 1
+
+
 @latest(1)
 def _of_loops(playable: Playable) -> AddedProducts | None:
     """Return the products of a CPU's loops, each once, though an element may be stored several times."""

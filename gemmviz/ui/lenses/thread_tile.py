@@ -11,7 +11,7 @@ from gemmviz.catalogue.lens_names import LensName
 from gemmviz.catalogue.matrices import A, B
 from gemmviz.language import mark, tr, trn
 from gemmviz.trace.distinct import distinct
-from gemmviz.trace.lenses.outer_product import OuterProduct, Values, knows_products, outer_product
+from gemmviz.trace.lenses.outer_product import OuterProduct, Values, knows_products, outer_product, read_at_once
 from gemmviz.trace.order.requests import Ints
 from gemmviz.trace.playable import Playable
 from gemmviz.trace.recording.recording import WARP
@@ -139,16 +139,36 @@ class _Products:
         for j in range(columns) if every else (0, columns - 1):
             index = QRectF(self._box(-1, j).center().x() - 20, self._top - sheet.small - 1, 40, sheet.small)
             sheet.text(index, str(known.columns[j]), sheet.theme.faint, "small", align=MIDDLE)
-        self._draw_values([self._box(i, -1) for i in range(rows)], known.a)
-        self._draw_values([self._box(-1, j) for j in range(columns)], known.b)
+        across, down = [self._box(-1, j) for j in range(columns)], [self._box(i, -1) for i in range(rows)]
+        self._draw_pieces(across, known.columns, known.from_b)
+        self._draw_pieces(down, known.rows, known.from_a)
+        self._draw_values(down, known.a)
+        self._draw_values(across, known.b)
         self._draw_products()
         return QRectF(QPointF(self._room.left(), self._room.top()), QPointF(max(ends), bottom + sheet.small))
 
     def _line_name(self, line: str, array: int, matrix: int, width: float) -> str:
-        """Return the name of a line of values, and where they were read if that fits."""
-        longer = tr("{line}, read from {array}", line=line, array=self._playable.recording.arrays[array].name)
-        fits = self._sheet.wide(longer, "small", True) <= width
-        return longer if fits and array not in (matrix, -1) else line
+        """Return the name of a line of values, and as far as that fits where they were read, and how many at once."""
+        found = [line]
+        if array not in (matrix, -1):
+            name = self._playable.recording.arrays[array].name
+            found.append(tr("{line}, read from {array}", line=line, array=name))
+        if (count := self._at_once(array)) > 1:
+            found.append(tr("{line}, {count} at once", line=found[-1], count=count))
+        return self._sheet.suiting(width, *reversed(found)) if width > 0 else line
+
+    def _at_once(self, array: int) -> int:
+        return read_at_once(self._playable, array) if array >= 0 else 1
+
+    def _draw_pieces(self, places: list[QRectF], lines: Ints, array: int) -> None:
+        """Join the values that one read brings: on a pale ground, as one piece with lanes."""
+        count, ground = self._at_once(array), self._sheet.mixed(self._sheet.theme.read, 0.45)
+        if count < 2:
+            return
+        for first in range(0, len(places) - count + 1, count):
+            if lines[first + count - 1] - lines[first] == count - 1:
+                piece = places[first].united(places[first + count - 1])
+                self._sheet.box(piece.adjusted(1.5, 0, -1.5, 0), ground, ground)
 
     def _box(self, i: int, j: int) -> QRectF:
         """Return the box of a product; of row or column -1 that of a value."""
