@@ -1,6 +1,9 @@
 # ruff: noqa: E402  (modules that need Qt are imported after `need_qt`)
 """The roofline panel, driven like a user."""
 
+import math
+from dataclasses import replace
+
 import pytest
 from window_driving import need_qt
 
@@ -265,6 +268,36 @@ def test_the_reason_for_uncounted_bytes_is_whole_and_on_no_marker(panel, wide):
     assert len({round(mark.x()) for mark in marks}) > 1
     assert used.right() < min(mark.x() for mark in marks) - 6 and used.height() >= whole.height() - 1
     assert drawing.frame.area.contains(used)
+
+
+def test_the_name_of_a_roof_is_on_no_kernel(panel):
+    """The markers were drawn over the letters."""
+
+    def name_of_the_roof():
+        written, drawing = painted(panel)
+        (box,) = (box for text, box in written if text.startswith("memory"))
+        return drawing, box
+
+    panel.refresh()
+    drawing, usual = name_of_the_roof()
+    # A kernel in the middle of the name, where it stands without kernels: below the roof, along its slope.
+    foot, ridge = drawing.frame.at(0.1, 480), drawing.frame.at(1, 4800)
+    slope = (ridge - foot) / math.hypot(ridge.x() - foot.x(), ridge.y() - foot.y())
+    measure(panel.session, "gputiled", 1.0, TS=16)
+    panel.refresh()
+    (placed,) = panel.placed
+    drawing = painted(panel)[1]
+    low, high = 1.0, 1e5
+    for _ in range(60):  # the GFLOPS at which its marker is as far below the roof as the middle of the name
+        middle = math.sqrt(low * high)
+        mark = drawing.at(replace(placed, place=replace(placed.place, gflops=middle)))
+        on_roof = drawing.frame.at(placed.place.from_global, 4800 * placed.place.from_global)
+        beside = -(mark.x() - on_roof.x()) * slope.y() + (mark.y() - on_roof.y()) * slope.x()
+        low, high = (middle, high) if beside > usual.center().y() else (low, middle)
+    measure(panel.session, "gputiled", low, TS=16)
+    panel.refresh()
+    _, moved = name_of_the_roof()
+    assert moved != usual
 
 
 def test_no_title_of_an_axis_overlaps_a_tick(panel):

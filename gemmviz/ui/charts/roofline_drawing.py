@@ -19,6 +19,8 @@ _LEAST_X, _MOST_X = 0.1, 100.0  # FLOP per byte
 _DECADES = 1e3
 """The lower end of the axis is at most this share of the highest roof."""
 _RADIUS = 5.0
+_PLACES = 12
+"""Places along a roof at which its name is tried."""
 _APART = 6
 """The distance of the squares that keep names away from a line, in pixels."""
 _ORDER: tuple[Role, ...] = ("chosen", "before", "best", "library", "other")
@@ -173,7 +175,7 @@ class Drawing:
     def _along(
         self, painter: QPainter, roof: Roof, foot: QPointF, ridge: QPointF, angle: float, colour: QColor
     ) -> None:
-        """Write the name and the figure of a slope below its line, as much as fits."""
+        """Write the name and the figure of a slope along its line, as much as fits, where it covers fewest kernels."""
         length = hypot(ridge.x() - foot.x(), ridge.y() - foot.y())
         figure = gflops_text(roof.value)
         texts = (
@@ -182,16 +184,33 @@ class Drawing:
         )
         text = next((t for t in texts if self._metrics.horizontalAdvance(t) * 1.1 <= length), "")
         wide, line = self._metrics.horizontalAdvance(text), self._metrics.height()
-        start = min(0.1 * length, length - wide)
+        spare = max(length - wide, 0.0)
+        begin = min(0.1 * length, spare)
+        # From the usual place on, below the line and then above it.
+        begins = sorted((spare * at / _PLACES for at in range(_PLACES + 1)), key=lambda at: abs(at - begin))
+        boxes = [QRectF(at, top, wide + 2, line) for top in (2.0, -line - 2.0) for at in (begin, *begins)]
+        drawn = [self.at(placed) for placed in self._placed]
+        drawn += [corner for placed in self._placed if (corner := self._triangle_at(placed)) is not None]
+        marks = [_turned(place - foot, angle) for place in drawn]
+        reach = _RADIUS + 2
+
+        def covered(box: QRectF) -> int:
+            return sum(box.adjusted(-reach, -reach, reach, reach).contains(mark) for mark in marks)
+
+        box = min(boxes, key=covered)
         painter.save()
         painter.translate(foot)
         painter.rotate(-angle)
-        self._write(painter, text, QRectF(start, 2, wide + 2, line), colour)
+        self._write(painter, text, box, colour)
         painter.restore()
-        for far in range(round(start), round(start + wide), round(line / 2)):
-            middle = foot + QPointF(far * cos(radians(angle)), -far * sin(radians(angle)))
-            beside = QPointF(sin(radians(angle)), cos(radians(angle))) * (line / 2 + 2)
-            self._taken.append(self._box(middle + beside, line, line))
+        for far in range(round(box.left()), round(box.right()), round(line / 2)):
+            middle = foot + _turned(QPointF(far, box.center().y()), -angle)
+            self._taken.append(self._box(middle, line, line))
+
+    def _triangle_at(self, placed: Placed) -> QPointF | None:
+        """Return where the chosen kernel is marked for its shared memory, too; None for others."""
+        intensity = placed.place.from_shared if placed.role == "chosen" else None
+        return self.frame.at(intensity, placed.height) if intensity else None
 
     def _tile(self, painter: QPainter, intensity: float, gflops: float) -> None:
         """Mark the point on the roof at the intensity of a tile."""
@@ -212,8 +231,8 @@ class Drawing:
         at, place = self.at(placed), placed.place
         painter.setPen(QPen(edge, 1.6))
         painter.setBrush(QColor(self._theme.background) if hollow else colour)
-        if placed.role == "chosen" and place.from_shared:
-            corner = self.frame.at(place.from_shared, placed.height)
+        corner = self._triangle_at(placed)
+        if corner is not None:
             painter.drawPolygon(_triangle(corner, _RADIUS))
         size = _RADIUS * (1.3 if placed.role == "chosen" else 1.0)
         if place.from_global is not None:
@@ -312,3 +331,9 @@ def _diamond(at: QPointF, size: float) -> QPolygonF:
 
 def _triangle(at: QPointF, size: float) -> QPolygonF:
     return QPolygonF([at + QPointF(*d) for d in ((0, -size), (size, size), (-size, size))])
+
+
+def _turned(point: QPointF, angle: float) -> QPointF:
+    """Return a point in axes that are turned against the clock by an angle in degrees, on a screen."""
+    x, y, turn = point.x(), point.y(), radians(angle)
+    return QPointF(x * cos(turn) - y * sin(turn), x * sin(turn) + y * cos(turn))
