@@ -15,6 +15,7 @@ from gemmviz.language import tr
 ELEMENTS = "elements"
 """The key of the evidence for a type that no file gives."""
 _OPERAND = {"matrix_a", "matrix_b"}
+_LAYOUTS = {"row_major", "col_major"}
 _MULTIPLIED = {"f16": "half", "bf16": "__nv_bfloat16"}
 _PRODUCTS = re.compile(r"\bmma\.sync[\w.]*\.(f16|bf16)\.\1\b")
 _USES_PTX = re.compile(r"(?i)mma|ldmatrix|^asm$")
@@ -50,6 +51,11 @@ def element_types(function: Function, source: ParsedSource, text: str) -> tuple[
         of_structs = (_struct_type(argument, source) for argument in given)
         if struct := next(filter(None, of_structs), ""):
             found[name] = struct
+            continue
+        # How a fragment of the tensor cores lies.
+        layouts = (argument[-1] for argument in given if argument and argument[-1] in _LAYOUTS)
+        if layout := next(layouts, ""):
+            found[name] = f"nvcuda::wmma::{layout}"
             continue
         types = [argument[0] for argument in given if len(argument) == 1 and argument[0] in DTYPES]
         types += [default] if default in DTYPES else []

@@ -102,3 +102,17 @@ def test_a_byte_has_a_sign_where_it_is_declared_with_one(byte: str, dtype: str) 
 """
     matter = re.sub(" +", " ", guess(text, Path("product.cu"), "product").front_matter())
     assert f'dtype = "{dtype}"' in matter and 'args = ["A", "B", "C", "M", "N", "K"]' in matter
+
+
+def test_the_layout_of_a_fragment_is_the_one_that_the_host_code_gives() -> None:
+    text = """template <typename T, typename LAYOUT>
+__global__ void product(const T *A, const T *B, float *C, int M, int N, int K)
+{
+    nvcuda::wmma::fragment<nvcuda::wmma::matrix_a, 16, 16, 16, T, LAYOUT> a;
+    C[blockIdx.y * N + threadIdx.x] = A[0] * B[0];
+}
+void run(half *A, half *B, float *C, int M, int N, int K) {
+    product<half, nvcuda::wmma::col_major><<<dim3(N / 32, M), 32>>>(A, B, C, M, N, K);
+}
+"""
+    assert guess(text, Path("mine.cu")).entry == "product<half, nvcuda::wmma::col_major>"
