@@ -20,7 +20,8 @@ _REFUSED = [
      mark("include <cuda/barrier>, and give it the scope of a block without a function at its end")),
     (r"\bcuda\s*::\s*(?:memcpy_async\w*|pipeline\w*|make_pipeline)\b", "{name}", _COPY),
     (r"\b(?:cooperative_groups|cg)\s*::\s*\w+", "{name}",
-     mark("use this_thread_block(), tiled_partition<32>(), sync(), memcpy_async() and reduce()")),
+     mark("include <cooperative_groups.h>, and use this_thread_block(), tiled_partition<32>(), sync(), memcpy_async() "
+          "and reduce()")),
     (rf"\b{_OURS}\w*wgmma\w*", mark("{name} (warp-group tensor cores)"),
      mark("use nvcuda::wmma, or mma and wgmma from <gemmviz/ptx.h>")),
     (r"\b(?:CUtensorMap|\w*tensormap\w*|\w*cp_async_bulk\w*)\b", "{name} (TMA)", _COPY),

@@ -83,3 +83,12 @@ class HostFile:
     functions: Sequence[Function]
     constants: Mapping[str, tuple[str, ...]]
     compiled: bool = True
+
+
+def words_of(function: Function, others: Sequence[Function]) -> set[str]:
+    """Return the words of a function, and of those of the others that it calls, directly or indirectly."""
+    found, left = {*function.body, *function.bounds}, list(others)
+    while called := [one for one in left if one.name.rpartition("::")[2] in found]:
+        found |= {word for one in called for word in one.body}
+        left = [one for one in left if one not in called]
+    return found

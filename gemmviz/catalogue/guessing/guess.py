@@ -18,7 +18,7 @@ from gemmviz.catalogue.guessing.definitions import definitions_of
 from gemmviz.catalogue.guessing.disused import launches_in_comments
 from gemmviz.catalogue.guessing.element_types import differing, element_types
 from gemmviz.catalogue.guessing.fourth_matrix import with_fourth
-from gemmviz.catalogue.guessing.functions import Function
+from gemmviz.catalogue.guessing.functions import Function, words_of
 from gemmviz.catalogue.guessing.guessed_matter import Guess
 from gemmviz.catalogue.guessing.hindrances import empty_body, hindrance
 from gemmviz.catalogue.guessing.host.launched import evaluated, global_constants
@@ -80,7 +80,7 @@ def _guess(text: str, path: Path, entry: str | None, around: Surroundings | None
     if chosen is None:
         return Guess(path, text)
     seen = _evaluated(chosen, source, text, around) if is_cuda(path) else ()
-    unknown = {word for word in (*chosen.body, *chosen.bounds) if word not in source.constants}
+    unknown = words_of(chosen, source.functions) - source.constants.keys()
     computed = global_constants(source.files, source.structs, unknown) if is_cuda(path) else {}
     launches = marked((*seen, *source.launches), source.files)
     source = replace(source, launches=launches, constants=computed | source.constants)

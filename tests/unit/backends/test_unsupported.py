@@ -33,6 +33,10 @@ def refusal(text: str) -> BuildError:
         ("cuda::device::memcpy_async_tx(C, A, 16, b);", "cuda::device::memcpy_async_tx cannot be recorded"),
         ("cuda::ptx::tcgen05_alloc(C, 32);", "cuda::ptx::tcgen05_alloc cannot be recorded"),
         ("cooperative_groups::coalesced_threads();", "cooperative_groups::coalesced_threads cannot be recorded"),
+        (
+            "cooperative_groups::this_thread_block().sync();",
+            "cooperative_groups::this_thread_block cannot be recorded: include <cooperative_groups.h>",
+        ),
         ("C[0] = tex2D<float>(t, 1, 2);", "tex2D (textures) cannot be recorded"),
         ("cudaMalloc(&C, 16);", "host code (cudaMalloc) cannot be recorded"),
         ("k<<<1, 32>>>(A, B, C);", "host code (<<<) cannot be recorded"),

@@ -131,3 +131,28 @@ def test_constants_of_c_are_sizes_too() -> None:
     made = guessed(C_TEXT, Path("mine.c"))
     assert made.constants == {"SIDE": "N"}
     is_right(made, Problem.cube(7))
+
+
+def test_the_constants_of_a_namespace_are_no_tiles_to_choose() -> None:
+    text = """namespace mine {
+const int TILE = 8, DEEP = 2 * TILE;
+__device__ float deep(const float *a, const float *b, int pitch)
+{
+    float sum = 0;
+    for (int k = 0; k < DEEP; k++) sum += a[k] * b[k * pitch];
+    return sum;
+}
+__device__ void tile(const float *A, const float *B, float *C, int row, int col, int N, int K)
+{
+    float sum = 0;
+    for (int at = 0; at < K; at += DEEP) sum += deep(A + row * K + at, B + at * N + col, N);
+    C[row * N + col] = sum;
+}
+__global__ void product(const float *A, const float *B, float *C, int M, int N, int K)
+{
+    tile(A, B, C, blockIdx.y * 8 + threadIdx.y, blockIdx.x * 8 + threadIdx.x, N, K);
+}
+}
+"""
+    made = guess(text, Path("product.cu"))
+    assert not made.params and "K % 16 == 0" in made.requires
