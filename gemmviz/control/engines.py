@@ -2,11 +2,12 @@
 
 from collections.abc import Callable
 from itertools import count
+from time import monotonic
 
 from psygnal import Signal
 
 from gemmviz.control.event_loop import EventLoop
-from gemmviz.control.worker import EngineLike, Worker
+from gemmviz.control.worker import CLOSING_S, EngineLike, Worker
 
 
 class Engines:
@@ -84,5 +85,6 @@ class Engines:
         # First all processes are ended and then the threads, so that the processes end in parallel.
         for worker in self.workers:
             worker.kill()
+        until = monotonic() + CLOSING_S
         for worker in self.workers:
-            worker.close()
+            worker.close(max(0.0, until - monotonic()))

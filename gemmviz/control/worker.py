@@ -16,7 +16,8 @@ from gemmviz.control.unpacking import playable_of, report_of
 from gemmviz.engine.messages import Failed, Recorded, Reply, Request
 from gemmviz.trace.untrusted import Damaged
 
-_CLOSING_S = 0.3
+CLOSING_S = 0.3
+"""The time in seconds for which the end of a program waits for its threads, all together."""
 
 
 class EngineLike(Protocol):
@@ -94,14 +95,19 @@ class Worker:
         """End the engine and the thread, and wait for both; the next request makes new ones."""
         self._end(None)
 
-    def close(self) -> None:
+    def close(self, most_s: float = CLOSING_S) -> None:
         """Stop forever: this worker emits no more signals.
 
         Nobody waits for the analysis of a large recording, which cannot be cancelled: its thread ends with it, or with
         the program.
+
+        Parameters
+        ----------
+        most_s
+            The time limit in seconds for the thread's end.
         """
         self._closed = True
-        self._end(_CLOSING_S)
+        self._end(most_s)
 
     def _end(self, most_s: float | None) -> None:
         """End the engine and the thread, and wait for the thread, at most for some seconds."""
