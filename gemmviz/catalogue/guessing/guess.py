@@ -13,6 +13,7 @@ from gemmviz.catalogue.guessing import cxx, host_launch, host_maps, indexing, st
 from gemmviz.catalogue.guessing.asked_values import marked
 from gemmviz.catalogue.guessing.block_steps import with_block_steps
 from gemmviz.catalogue.guessing.byte_pitches import in_bytes, in_elements
+from gemmviz.catalogue.guessing.c_before import adds
 from gemmviz.catalogue.guessing.cxx import ParsedSource, Surroundings
 from gemmviz.catalogue.guessing.definitions import definitions_of
 from gemmviz.catalogue.guessing.disused import launches_in_comments
@@ -42,7 +43,6 @@ from gemmviz.catalogue.tensor_map import SUFFIX
 from gemmviz.language import tr
 
 _MOST_SHAPES = 6
-_ZEROES = {"cudaMemset", "cudaMemsetAsync", "memset", "calloc", "zeros", "zeros_like", "new_zeros", "zero_"}
 
 
 def guess(text: str, path: Path, entry: str | None = None, around: Surroundings | None = None) -> Guess:
@@ -179,6 +179,7 @@ def _describe(function: Function, source: ParsedSource, path: Path, text: str, n
     types |= read.arguments
     arguments = [types.get(name) or _argument(name, shapes[-1]) for _, name, _ in whole.template]
     computes = GuessReason(0.9, tr("the file's own host code computes it so"))
+    c_name = read.roles.parameter("C")
     made = Guess(
         path,
         text,
@@ -200,8 +201,8 @@ def _describe(function: Function, source: ParsedSource, path: Path, text: str, n
         },
         stores=sums_of(stored),
         epilogue="relu" if any("relu" in word.lower() for word in (function.name, *read.function.body)) else "",
-        adds=_adds(read.index.pointers.get(read.roles.parameter("C")), read.source),
-        reads_result=_reads(read.index.pointers.get(read.roles.parameter("C")), read.roles),
+        adds=adds(read.index.pointers.get(c_name), c_name, read.function, read.source),
+        reads_result=_reads(read.index.pointers.get(c_name), read.roles),
         structs=joined(structures, scales),
     )
     found = [_launched(made, shape, read, named, maps) for shape in shapes]
@@ -271,14 +272,6 @@ def _reasons_of_members(matrices: Mapping[str, StructParameter], named: Roles) -
         for name, one in matrices.items()
         for member in one.members
     }
-
-
-def _adds(result: indexing.Pointer | None, source: ParsedSource) -> bool:
-    """Return whether a kernel adds to a C of zeros: with atomicAdd, or with += where the host code sets memory to 0."""
-    if result is None or result.added:
-        return result is not None
-    words = source.words | {word for one in source.callers for word in one.body}
-    return 0 < result.sums == result.writes and not _ZEROES.isdisjoint(words)
 
 
 def _reads(result: indexing.Pointer | None, roles: Roles) -> bool:

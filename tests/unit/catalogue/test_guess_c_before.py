@@ -1,0 +1,34 @@
+"""A kernel that adds to C: the host code may set C to zero, or copy it to the GPU, before the launch."""
+
+from pathlib import Path
+
+import pytest
+
+from gemmviz.catalogue.guessing.guess import guess
+
+TEXT = """
+__global__ void gemm(const float *A, const float *B, float *C, int M, int N, int K) {
+    int i = blockIdx.y * 16 + threadIdx.y, j = blockIdx.x * 16 + threadIdx.x;
+    if (i < M && j < N)
+        for (int k = 0; k < K; ++k) C[i * N + j] += A[i * K + k] * B[k * N + j];
+}
+void run(float *A, float *B, float *C, float *room, int M, int N, int K) {
+    float *a, *b, *c;
+    BEFORE;
+    gemm<<<dim3((N + 15) / 16, (M + 15) / 16), dim3(16, 16)>>>(a, b, c, M, N, K);
+    cudaMemcpy(C, c, M * N * 4, cudaMemcpyDeviceToHost);
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("before", "adds"),
+    [
+        ("cudaMemcpy(c, C, M * N * 4, cudaMemcpyHostToDevice)", True),
+        ("cudaMemset(c, 0, M * N * 4)", True),
+        ("cudaMemcpy(a, A, M * K * 4, cudaMemcpyHostToDevice)", False),
+        ("cudaMalloc(&c, M * N * 4)", False),
+    ],
+)
+def test_c_is_set_before_only_where_the_host_code_does_it(before: str, adds: bool) -> None:
+    assert guess(TEXT.replace("BEFORE", before), Path("mine.cu")).adds is adds
