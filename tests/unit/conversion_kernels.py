@@ -128,12 +128,25 @@ class Case:
     how: str
     exact: Callable[..., Exact] = lambda v, *_: v
 
+    def given(self, lane: int) -> tuple[Exact, Exact, Exact]:
+        """The numbers `v`, `w` and `x` of a lane."""
+        numbers = [self.source.value(code) for code in codes(self.source)]
+        return numbers[lane], numbers[(7 * lane + 3) % _LANES], numbers[(5 * lane + 1) % _LANES]
+
+    def flushed(self, lane: int) -> bool:
+        """Whether a float of the lane is subnormal: with ``-ftz=true`` a GPU takes zero for it."""
+        given = self.given(lane)
+        floats = given if self.source is FLOAT else ()
+        result = (self.exact(*given),) if self.result is FLOAT else ()
+        return "x1p-" in self.call or any(
+            isinstance(v, Fraction) and 0 < abs(v) < Fraction(2) ** -126 for v in (*floats, *result)
+        )
+
     def wanted(self) -> list[int]:
         """The bits of the result in each lane."""
-        given = [self.source.value(code) for code in codes(self.source)]
         made = []
         for lane in range(_LANES):
-            exact = self.exact(given[lane], given[(7 * lane + 3) % _LANES], given[(5 * lane + 1) % _LANES])
+            exact = self.exact(*self.given(lane))
             if isinstance(self.result, _Whole):
                 made.append(self.result.code(exact, self.how, self.source.bits == 64))
             else:
@@ -294,3 +307,8 @@ def wanted(name: str) -> np.ndarray:
     """Return what C must be."""
     rows = [[(code >> 16 * i) & 65535 for code in case.wanted() for i in range(4)] for case in CASES[name]]
     return np.array(rows, dtype=np.float64)
+
+
+def flushed(name: str) -> np.ndarray:
+    """Return which elements of C may differ where subnormal floats are zero."""
+    return np.array([np.repeat([case.flushed(lane) for lane in range(_LANES)], 4) for case in CASES[name]])

@@ -351,4 +351,5 @@ def test_a_parameter_with_a_concept_is_a_type() -> None:
 
 def test_an_empty_kernel_says_so() -> None:
     text = "__global__ void gemm(const float *A, const float *B, float *C, int M, int N, int K)\n{ /* later */ }\n"
-    assert guess(text, Path("e.cu")).hindrance == "the body of the kernel is empty: nothing computes C"
+    (flaw,) = guess(text, Path("e.cu")).flaws
+    assert flaw.text == "the body of the kernel is empty: nothing computes C"
