@@ -67,10 +67,15 @@ def machine_code(cp: Any, text: str, flags: Sequence[str], name: str, own: Path)
     Returns
     -------
     MachineCode or None
-        None if it cannot be kept: headers are included in a way that only a compiler understands, or the disk is full.
+        None if it cannot be kept: headers are included in a way that only a compiler understands, the disk is full, or
+        this CuPy does not say its options.
     """
     try:
-        every = cp._core.core.assemble_cupy_compiler_options(tuple(flags))  # with the folders of its own headers
+        # Adds the folders of CuPy's own headers. It is private: another CuPy may not have it.
+        all_flags = getattr(cp._core.core, "assemble_cupy_compiler_options", None)
+        if all_flags is None:
+            return None
+        every = all_flags(tuple(flags))
         key = _key(cp, text, every, name, own)
         folder = data.cache_folder(FOLDER)[0]
         if key is None:

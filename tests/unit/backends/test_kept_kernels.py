@@ -85,6 +85,12 @@ def test_a_kernel_is_compiled_once(cp: Compiler, cache: Path) -> None:
     assert not list(cache.glob(".*"))  # neither a lock nor a part of a file is left
 
 
+def test_a_cupy_that_does_not_say_its_options_compiles_by_itself(cp: Compiler, cache: Path) -> None:
+    cp._core = SimpleNamespace(core=SimpleNamespace())
+    assert machine_code(cp, TEXT, (), "k", cp.own) is None
+    assert (cp.compiled, list(cache.iterdir())) == (0, [])
+
+
 def change_header(cp: Compiler) -> None:
     (cp.own / "mine.h").write_text("int x = 2;\n")
 
