@@ -41,9 +41,12 @@ def test_the_stage_is_painted_after_the_rest_of_the_window(window, qtbot, paints
     assert window.stage.updatesEnabled()
 
 
-def test_the_painter_is_made_before_the_turn_in_which_it_paints(window, paints, qtbot):
+def test_the_painter_is_made_before_the_turn_in_which_it_paints(window, paints, qtbot, monkeypatch):
+    stage, made, make = window.stage, [], window.stage.make_painter
+    monkeypatch.setattr(
+        stage, "make_painter", lambda of: (made.append((len(paints), stage.updatesEnabled())), make(of))[1]
+    )
     arrive(window)
-    assert window.stage._painter is None
-    qtbot.waitUntil(lambda: window.stage._painter is not None)
-    assert not paints
+    assert stage._painter is None
     qtbot.waitUntil(lambda: bool(paints))
+    assert made == [(0, False)]
