@@ -80,6 +80,7 @@ def test_a_lesson_s_text_leaves_the_matrices_as_large_as_without_it(window, qtbo
     for at in range(len(session.tour.stops)):
         session.guide.go(at)
         QApplication.processEvents()
+        qtbot.waitUntil(stage.updatesEnabled)  # a stop with another lens: the stage follows in a turn of its own
         beside.add((session.lens.shown, bar.parentWidget() is not stage))
         cells = [panel.cell for panel in stage.panels()[:3]]
         stage.take_words(0.0, 0.0)
