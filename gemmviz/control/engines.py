@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from itertools import count
+from threading import Thread
 from time import monotonic
 
 from psygnal import Signal
@@ -82,9 +83,12 @@ class Engines:
     def close(self) -> None:
         """End the engines and their threads."""
         self.cancelled.emit()
-        # First all processes are ended and then the threads, so that the processes end in parallel.
-        for worker in self.workers:
-            worker.kill()
+        # First all processes are ended, at the same time, and then the threads: each end of a process is waited for.
+        ends = [Thread(target=worker.kill, name="ends an engine") for worker in self.workers]
+        for end in ends:
+            end.start()
+        for end in ends:
+            end.join()
         until = monotonic() + CLOSING_S
         for worker in self.workers:
             worker.close(max(0.0, until - monotonic()))

@@ -106,7 +106,9 @@ def test_the_idea_of_a_kernel_is_whole_at_its_demo_in_each_language(name, places
                 painter.lens = lens_for(lens, playable) if lens else None
                 image = QImage(rect.size().toSize(), QImage.Format.Format_RGB32)
                 into = QPainter(image)
-                painter.paint(into, rect, moment)
+                into.setFont(painter.font)
+                # Only what stands beside the matrices: to paint these takes most of the time.
+                painter._draw_quadrant(into, painter.plan(rect, moment.view), moment, 1.0, None, None)
                 into.end()
                 placed = painter.quadrant.words._sentence[1]
                 if not placed.complete:

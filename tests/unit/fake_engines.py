@@ -86,7 +86,7 @@ class FakeWorker:
     def stop(self):
         self.stops += 1
 
-    def close(self):
+    def close(self, most_s=None):
         self.closed = True
 
 
