@@ -249,19 +249,6 @@ def _tiny(a: Exact, b: Exact, _: Exact) -> Exact:
     return _product(*small)
 
 
-def keeps_subnormals(name: str) -> np.ndarray:
-    """Return where C needs subnormal floats, which CuPy's option -ftz=true makes zero: in an operand or the result."""
-    found = np.zeros((len(CASES[name]), 4 * _LANES), bool)
-    for row, case in enumerate(CASES[name]):
-        given, made = codes(case.source), case.wanted()
-        for lane in range(_LANES):
-            operands = [given[at % _LANES] for at in (lane, 7 * lane + 3, 5 * lane + 1)]
-            subnormal = case.source == FLOAT and any(0 < code & 0x7FFFFFFF < 0x800000 for code in operands)
-            subnormal |= case.result == FLOAT and 0 < made[lane] & 0x7FFFFFFF < 0x800000
-            found[row, 4 * lane : 4 * lane + 4] = subnormal or "0x1p-120f" in case.call
-    return found
-
-
 CASES = {"conversions": list(_conversions()), "arithmetic": list(_arithmetic())}
 _READ = """
 template <class T> __device__ T read(unsigned long long code)
