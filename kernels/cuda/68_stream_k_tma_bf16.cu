@@ -4,7 +4,7 @@
 // title      = "Stream-K, bfloat16"
 // idea       = "The same kernel for bfloat16, which has the range of float: only type and instruction differ."
 // entry      = "stream_k_tma<__nv_bfloat16, BM, BN, STAGES, GROUP, CLUSTER>"
-// demo       = { size = [128, 256, 512], params = { BN = 96, STAGES = 2, BLOCKS = 2, CLUSTER = 1 }, block = [1, 0], stop = { share = 0.4 }, lens = "stream-K" }
+// demo       = { size = [128, 256, 512], params = { BN = 96, STAGES = 2, BLOCKS = 2, CLUSTER = 1 }, block = [1, 0], stop = { end = true }, lens = "number format" }
 // dtype      = "bfloat16"
 // ---
 
