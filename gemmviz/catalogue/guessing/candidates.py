@@ -105,6 +105,7 @@ def _with_names(made: Guess, names: dict[str, str]) -> Guess:
     return replace(
         made,
         roles=tuple(named(role) for role in made.roles),
+        block=tuple(map(named, made.block)),
         grid=tuple(map(named, made.grid)),
         requires=tuple(map(named, made.requires)),
         tiles={names.get(size, size): tile for size, tile in made.tiles.items()},

@@ -68,6 +68,7 @@ _ROWS = re.compile(r"fil(?:as?)?(?=[abc]?$)|linhas?|lignes?|righe?|zeilen?")
 _COLUMNS = re.compile(r"columnas?|colunas?|colonn[ae]s?|spalten?")
 _SIZE_AFFIX = re.compile(
     r"^(?:size|dim|num|len|length|matrix|mat|total|problem)(?=[mnk]$)|(?<=^[mnk])(?:size|dim|global|total|len|length)$"
+    r"|(?<=^[abc](?:row|col))(?:size|count)$"
 )
 
 

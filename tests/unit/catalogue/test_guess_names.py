@@ -4,6 +4,7 @@ from pathlib import Path
 
 from gemmviz.catalogue.guessing.guess import guess
 from gemmviz.catalogue.guessing.guessed_kernel import guessed_kernel
+from gemmviz.catalogue.guessing.roles import named_so
 from gemmviz.catalogue.launch import launch
 from gemmviz.catalogue.problem import Problem
 from gemmviz.trace.recording.record import record
@@ -74,3 +75,9 @@ int main()
     made = guess(kernel, Path("product.cu"))
     assert made.roles == ("A", "B", "C", "M", "K", "K", "N", "M", "N")
     assert made.grid == ("ceil(N / 16)", "ceil(M / 16)")
+
+
+def test_the_rows_and_columns_of_a_matrix_may_be_called_sizes() -> None:
+    sides = {"aRowSize": "M", "a_col_size": "K", "bRowSize": "K", "bColCount": "N", "cColSize": "N"}
+    assert {name: named_so(name) for name in sides} == sides
+    assert named_so("rowSize") == ""
