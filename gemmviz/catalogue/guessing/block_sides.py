@@ -75,9 +75,11 @@ def in_groups(made: Guess, size: Problem, is_wrong: Callable[[Guess, Problem], s
         asked = replace(made, requires=(*made.requires, f"{name} % {side} == 0"))
         rows, columns = (2 * size.m, side) if name == "N" else (side, 2 * size.n)
         kernel = guessed_kernel(asked)
-        at = nearest_size(kernel, Problem(rows, columns, 1), kernel.defaults)
-        if at is not None and at.m * at.n * at.k <= _MOST_OF_GROUPS and not is_wrong(asked, at):
-            return asked, at
+        # A pipeline may need more steps than the fewest.
+        for depth in (1, size.k):
+            at = nearest_size(kernel, Problem(rows, columns, depth), kernel.defaults)
+            if at is not None and at.m * at.n * at.k <= _MOST_OF_GROUPS and not is_wrong(asked, at):
+                return asked, at
     return None
 
 
