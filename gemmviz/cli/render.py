@@ -89,9 +89,7 @@ def _run(args: argparse.Namespace) -> int:
     path = Path(args.output)
     is_film = path.suffix.lower() in _FILMS
     _check_options(args, is_film)
-    if os.environ.setdefault("QT_QPA_PLATFORM", "offscreen") == "offscreen":
-        # A window there makes Qt warn that it gives no hints about its size to a window manager.
-        os.environ.setdefault("QT_LOGGING_RULES", "default.warning=false")
+    os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
     from gemmviz.ui.look.display import missing  # late: other commands need nothing of the window
 
     problem_with_qt = missing(os.environ)
@@ -101,6 +99,7 @@ def _run(args: argparse.Namespace) -> int:
     from gemmviz.ui.export.films import kind_of
     from gemmviz.ui.export.frames import Look
     from gemmviz.ui.export.picture import Picture, Steps, draw
+    from gemmviz.ui.export.platform_messages import without_hints
 
     kind_of(path)  # before the work of recording
     kernel = find(args.kernel, options.ladder())
@@ -127,7 +126,7 @@ def _run(args: argparse.Namespace) -> int:
         args.warp or 0,
         args.lens is not None,
     )
-    with _progress() as on_frame:
+    with _progress() as on_frame, without_hints():
         draw(picture, path, on_frame)
     return 0
 

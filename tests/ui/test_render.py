@@ -13,7 +13,7 @@ from window_driving import need_qt
 
 need_qt()
 
-from PySide6.QtCore import QPoint, QRect
+from PySide6.QtCore import QPoint, QRect, qInstallMessageHandler, qWarning
 from PySide6.QtGui import QImage, QPainter
 from PySide6.QtSvg import QSvgRenderer
 from shiboken6 import getCppPointer
@@ -21,6 +21,7 @@ from shiboken6 import getCppPointer
 from gemmviz.cli import render, run
 from gemmviz.cli.record import engine_reply
 from gemmviz.ui.export import picture
+from gemmviz.ui.export.platform_messages import without_hints
 from gemmviz.ui.look.display import missing, missing_libraries
 from gemmviz.ui.window.application import application
 from gemmviz.ui.window.window import Window
@@ -373,3 +374,16 @@ def test_a_position_between_two_steps_has_its_own_picture(tmp_path):
     for wrong in ("x", "nan", "1e99"):
         with pytest.raises(SystemExit):
             drawn(wrong)
+
+
+def test_the_message_about_hints_for_a_window_manager_is_left_out_and_others_are_passed_on():
+    heard = []
+    before = qInstallMessageHandler(lambda kind, context, text: heard.append(text))
+    try:
+        with without_hints():
+            qWarning("This plugin does not support propagateSizeHints()")
+            qWarning("something else")
+        qWarning("afterwards")
+    finally:
+        qInstallMessageHandler(before)
+    assert heard == ["something else", "afterwards"]

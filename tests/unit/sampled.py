@@ -20,6 +20,7 @@ SAMPLE = (
     *("gpumult1", "gputiled", "CC"),  # a thread per element, shared tiles, both matrices by columns
     *("vectorised", "async_pipeline", "stream_k"),  # several elements per thread, copies in flight, flags
     *("matmul_tc_2d_warp_tiling", "mma_swizzle"),  # fragments, inline PTX
+    "every_shape_c16",  # C in 16 bits
     *("warp_specialised", "cluster"),  # Hopper: the copy engine, barriers, warp groups, blocks that share
     "gather",  # several GPUs
 )

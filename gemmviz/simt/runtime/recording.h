@@ -94,7 +94,7 @@ enum gv_status {
     GV_NOT_SHARED = 21,        // `instruction` needs shared memory, and fault_address is elsewhere
     GV_WAITS = 22,             // it sleeps or waits, or has not ended after passed_s
     GV_AGAIN = 23,             // to be run again with each instruction at once: see postponed.h
-    GV_BOX_BETWEEN_UNITS = 24, // a box of a matrix (fault_other) begins at column fault_address, between units of 16 bytes
+    GV_BOX_BETWEEN_UNITS = 24, // a box of matrix fault_other begins between units of 16 bytes, at column fault_address
 };
 
 typedef struct {

@@ -90,7 +90,10 @@ class DropMark(QWidget):
 
     def paintEvent(self, event: QPaintEvent) -> None:
         """Draw the frame and the text over the dimmed window."""
-        painter, theme = QPainter(self), self._theme
+        with QPainter(self) as painter:
+            self._paint(painter, self._theme)
+
+    def _paint(self, painter: QPainter, theme: Theme) -> None:
         shade = QColor(theme.background)
         shade.setAlpha(_SHADE)
         painter.fillRect(self.rect(), shade)
