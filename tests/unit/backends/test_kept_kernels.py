@@ -8,6 +8,7 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
+import nvrtc_alone
 import pytest
 
 from gemmviz import data
@@ -19,7 +20,6 @@ from gemmviz.catalogue.ladder import find, ladder
 from gemmviz.catalogue.launch import launch
 from gemmviz.catalogue.problem import Problem
 from gemmviz.sandbox import kept
-from tests.unit import nvrtc_alone
 
 TEXT = "#include <mine.h>\n__global__ void k() {}\n"
 
