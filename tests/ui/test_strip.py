@@ -102,6 +102,18 @@ def test_the_doors_show_the_way_from_a_kernel_to_the_best_one(strip, qtbot):
     assert "gputiled" in [bar.kernel.name for bar in strip.shown()]
 
 
+def test_until_the_first_sample_the_figures_of_another_machine_keep_their_tag(strip):
+    """They stood beside "measuring" and nothing else, as if they had been measured here."""
+    strip.session.progress.set("bench", ("gputiled: compiling", None))
+    strip.refresh()
+    assert strip.headline.text() == "Measuring" and strip.shown()
+    assert strip.tag.text() == "reference: H200" and strip.tag.dashed and strip.tag.isVisible()
+    strip.session.results.set_references([])
+    strip.refresh()
+    assert strip.shown() == [] and strip.tag.isHidden()
+    strip.session.progress.set("bench", None)
+
+
 def test_in_a_duel_the_strip_compares_its_two_kernels(strip):
     """It compared the left one with the kernel before it."""
     session = strip.session

@@ -239,7 +239,9 @@ class Strip(QWidget):
     def _say_running(self) -> None:
         live, progress = self.session.results.live, self.session.progress["bench"]
         doing = progress[0] if progress is not None else ""
-        self.tag.say("")
+        sampled = live is not None and live.gflops
+        reference = None if sampled else next((bar for bar in self.shown() if bar.origin), None)
+        self.tag.say("" if reference is None else self._tag(reference), True)
         self.note.hide()
         self.detail.show()
         turn = live.turn if live is not None else None
