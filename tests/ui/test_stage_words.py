@@ -15,7 +15,7 @@ from gemmviz.ui.stage.scene import Bounds
 from gemmviz.ui.stage.words import Sentence, Words
 
 IDEA = (
-    "A and B lie in shared memory as in the matrices: lanes read a column of A's tile, so many of them meet in a bank."
+    "A and B lie in shared memory as in the matrices: lanes read a column of A's tile, so many meet in a bank."
 )
 
 
