@@ -1,5 +1,7 @@
 """The copies to the device and back: a separate row."""
 
+from types import SimpleNamespace
+
 import pytest
 from fake_backend import FakeBackend, FakeTrip
 
@@ -28,6 +30,17 @@ def test_both_ways_are_measured_and_the_bytes_of_all_three_matrices_count():
     assert row["gbps"] == pytest.approx((2 * (12 * 5 + 5 * 7) + 4 * 12 * 7) / 4e-3 / 1e9)
     assert row["gflops"] is None
     assert row["stop_reason"] == "steady" and row["flags"] == []
+
+
+def test_copies_whose_times_spread_are_sampled_for_two_seconds_at_most(monkeypatch):
+    clock, trip, seconds = iter(range(1000)), FakeTrip(), iter([3e-3, 6e-3] * 500)
+    monkeypatch.setattr(transfers, "time", SimpleNamespace(perf_counter=lambda: 0.05 * next(clock)))
+    trip.go = lambda: (next(seconds), 1e-3)
+    backend = FakeBackend(gpu=True)
+    backend.trip = lambda *arguments: trip
+    row = measure(backend)
+    assert (row["stop_reason"], row["flags"]) == ("timeout", ["noisy"])
+    assert 35 < row["stats"]["n"] < 45
 
 
 def test_where_nothing_is_copied_there_is_no_row():
