@@ -24,7 +24,7 @@ def test_a_sentence_that_is_too_long_ends_with_a_whole_line(qapp, lines):
     """Between the title and two formulas its second line was cut in half."""
     words = Words(small_tiled(), THEMES["dark"], QFont())
     height = QFontMetricsF(QFont()).height()
-    placed = words._placed_sentence(Bounds(0, 0, 300, lines * height), Sentence("", "", IDEA, idea=True))
+    placed = words._placed_sentence(Bounds(0, 0, 240, lines * height), Sentence("", "", IDEA, idea=True))
     room, text = placed.text
     wrapped = QFontMetricsF(placed.font).boundingRect(QRectF(0, 0, room.width(), 1e5), Qt.TextFlag.TextWordWrap, text)
     assert wrapped.height() <= room.height() + 1
