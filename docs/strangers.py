@@ -40,6 +40,7 @@ PARTS = {
     "held out 15": "Held out (103 kernels of 51 repositories): first tried when gemmviz was finished",
     "held out 16": "Held out (113 kernels of 60 repositories): first tried when gemmviz was finished",
     "held out 17": "Held out (113 kernels of 68 repositories), the newest: first tried when gemmviz was finished",
+    "held out 18 ptx": "Held out (43 kernels with inline PTX): first tried when gemmviz was finished",
 }
 """The parts of the list that have a section, with its heading; the first has what the others have not."""
 Row = dict[str, Any]
@@ -124,11 +125,17 @@ def section(rows: Sequence[Row]) -> str:
 
 def _findings(rows: Sequence[Row]) -> list[str]:
     """Return the table of the findings that a person has read in the source."""
-    found = {(row["repository"], row["file"]): row for row in rows if row["findings"]}
     read = tomllib.loads(READ.read_text(encoding="utf-8"))["read"]
+    # Some files have entries for single kernels.
+    apart = {(one["repository"], one["file"], one["kernel"]) for one in read if "kernel" in one}
+    found = {
+        (row["repository"], row["file"], row["kernel"] if _name(row) in apart else ""): row
+        for row in rows
+        if row["findings"]
+    }
     lines = [_line(["file", "finding", "true", "why"]), _line(["---"] * 4)]
     for one in read:
-        row = found.get((one["repository"], one["file"]))
+        row = found.get((one["repository"], one["file"], one.get("kernel", "")))
         if row:
             name = f"{one['repository']}: {one['file']}"
             lines.append(_line([name, ", ".join(row["findings"]), "yes" if one["true"] else "no", one["why"]]))

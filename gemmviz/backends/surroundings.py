@@ -122,7 +122,10 @@ def _with_its_constants(file: Path, body: str, known: Sequence[str], places: Hea
 
 
 def _launching(names: set[str], path: Path, folders: tuple[Path, ...], files: scratch.Files) -> list[tuple[Path, str]]:
-    """Return the files and texts that launch a kernel, then those that hand one on: ``run(gemm, grid, block)``."""
+    """Return the files and texts that launch a kernel, then those that hand one on.
+
+    So do ``run(gemm, grid, block)`` and ``auto kernel = gemm<64>; kernel<<<...>>>(...)``.
+    """
     any_of = "|".join(map(re.escape, sorted(names)))
     launched = _launched(names)
     another = re.compile(rf"__global__[^;{{}}]*\b(?:{any_of})\s*\([^;{{}}]*\)\s*\{{")
@@ -138,7 +141,7 @@ def _launching(names: set[str], path: Path, folders: tuple[Path, ...], files: sc
                 continue
             if "<<<" in body and launched.search(body):
                 found.append((file, body))
-            elif "dim3" in body and handed_on.search(body):
+            elif ("dim3" in body or "<<<" in body) and handed_on.search(body):
                 pointers.append((file, body))
     return (found + pointers)[:_MOST_NEIGHBOURS]
 

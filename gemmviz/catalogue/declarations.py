@@ -2,6 +2,7 @@
 
 import re
 from dataclasses import dataclass, field
+from functools import lru_cache
 
 _NAME = re.compile(r"[A-Za-z_]\w*")
 _DEVICE = re.compile(r"\b(?:__device__|__global__|__constant__|__shared__|__managed__)\b")
@@ -9,10 +10,12 @@ _DEVICE = re.compile(r"\b(?:__device__|__global__|__constant__|__shared__|__mana
 _CONTAINER = re.compile(r"(?:\binline\s+)?\bnamespace\b[\w:\s]*$|^\s*extern\s*$")
 _CLASS = re.compile(r"^\s*(?:typedef\s+)?(?:struct|class|union|enum)\b")
 _TEMPLATE = re.compile(r"^\s*template\s*<")
-_ATTRIBUTE = re.compile(
+_ATTRIBUTE_OR_BRACKET = re.compile(
     r"\b(?:alignas|__align__|__attribute__|__builtin_align__|__launch_bounds__|__cluster_dims__|__maxnreg__|"
-    r"__block_size__)\s*\("
+    r"__block_size__)\s*\(|[(\[{]"
 )
+_MARK = re.compile(r"[}{;(\[]")
+_BRACKET = re.compile(r"[()\[\]{}]")
 # A macro alone on its line, without a semicolon: REGISTER(gemm)
 _ALONE = re.compile(r"\s*[A-Z_][A-Z0-9_]*\s*\(")
 # ``typedef void (*Run)(int);`` declares one name, not those of the parameters.
@@ -68,8 +71,8 @@ def declarations(plain: str) -> list[Declaration] | None:
         return None
     start = at = 0
     containers = 0
-    while at < len(plain):
-        letter = plain[at]
+    while mark := _MARK.search(plain, at):
+        at, letter = mark.start(), mark[0]
         if letter == "}":  # of a container
             if not containers:
                 return None
@@ -88,14 +91,12 @@ def declarations(plain: str) -> list[Declaration] | None:
                 start = at = partner[at] + 1
             else:  # a class or a value: it ends with a semicolon
                 at = partner[at] + 1
-        elif letter in "([":
+        else:
             end = partner[at] + 1
             if letter == "(" and _ALONE.fullmatch(plain, start, at + 1) and _is_alone(plain, end):
                 _add(found, plain, start, end, at)
                 start = end
             at = end
-        else:
-            at += 1
     return found
 
 
@@ -133,23 +134,19 @@ def _without_class(top: str) -> str:
     return re.sub(r"^\s*(?:typedef\s+)?(?:struct|class|union|enum)\b\s*(?:class\b)?", "", top)
 
 
+@lru_cache(maxsize=8)  # several questions about one declaration
 def _at_top(head: str) -> str:
     """Return a head without its template parameters and attributes, and with empty brackets."""
     head = _without_template(head)
     out: list[str] = []
     at = 0
-    while at < len(head):
-        attribute = _ATTRIBUTE.match(head, at)
-        if attribute and (at == 0 or not (head[at - 1].isalnum() or head[at - 1] == "_")):
-            at = _closing(head, attribute.end() - 1) + 1
-        elif head[at] in _OPEN:
-            end = _closing(head, at)
-            out.append(head[at] + head[end : end + 1])
-            at = end + 1
-        else:
-            out.append(head[at])
-            at += 1
-    return "".join(out)
+    while part := _ATTRIBUTE_OR_BRACKET.search(head, at):
+        out.append(head[at : part.start()])
+        end = _closing(head, part.end() - 1)
+        if part[0] in _OPEN:
+            out.append(part[0] + head[end : end + 1])
+        at = end + 1
+    return "".join([*out, head[at:]])
 
 
 def _without_template(head: str) -> str:
@@ -188,10 +185,10 @@ def _is_alone(plain: str, end: int) -> bool:
 
 def _closing(text: str, start: int) -> int:
     depth = 0
-    for at in range(start, len(text)):
-        depth += (text[at] in _OPEN) - (text[at] in _CLOSE)
+    for bracket in _BRACKET.finditer(text, start):
+        depth += 1 if bracket[0] in _OPEN else -1
         if depth == 0:
-            return at
+            return bracket.start()
     return len(text)
 
 
@@ -199,7 +196,7 @@ def _partners(plain: str) -> dict[int, int] | None:
     """Return the position of the closing bracket for each opening bracket; None where brackets do not match."""
     found: dict[int, int] = {}
     waiting: list[int] = []
-    for bracket in re.finditer(r"[()\[\]{}]", plain):
+    for bracket in _BRACKET.finditer(plain):
         if bracket[0] in _OPEN:
             waiting.append(bracket.start())
             continue

@@ -30,6 +30,8 @@ def without_comments(text: str) -> str:
 
 
 def _spaces(found: re.Match[str]) -> str:
+    if "\n" not in found[0]:
+        return " " * len(found[0])
     # A text may go on in the next line: then the sign for it stays, since a macro around the text goes on, too.
     is_text = found[0].startswith('"')
     lines = found[0].split("\n")

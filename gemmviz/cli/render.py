@@ -3,6 +3,7 @@
 import argparse
 import os
 import re
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -100,6 +101,7 @@ def _run(args: argparse.Namespace) -> int:
     from gemmviz.ui.export.frames import Look
     from gemmviz.ui.export.picture import Picture, Steps, draw
     from gemmviz.ui.export.platform_messages import without_hints
+    from gemmviz.ui.look import korean
 
     kind_of(path)  # before the work of recording
     kernel = find(args.kernel, options.ladder())
@@ -128,6 +130,8 @@ def _run(args: argparse.Namespace) -> int:
     )
     with _progress() as on_frame, without_hints():
         draw(picture, path, on_frame)
+        if args.language == "ko" and not korean.can_write_korean():
+            print(f"gemmviz: {korean.NO_FONT}", file=sys.stderr)
     return 0
 
 

@@ -19,7 +19,7 @@ KOREAN = {"Kernels": "커널", "Record": "기록", "Play": "재생", "Measure": 
 def windows(qtbot, monkeypatch):
     """The window of the program with a recording on the stage; the Korean catalogue has only a few texts."""
     monkeypatch.setitem(language._state, "ko", Catalogue(KOREAN, {}, lambda n: 0))
-    monkeypatch.setattr("gemmviz.ui.window.windows.can_write_korean", lambda: True)
+    monkeypatch.setattr("gemmviz.ui.look.korean.can_write_korean", lambda: True)
     session = new_session()
     ask_for_the_machine(session.permission.trust)
     windows = Windows(session, Controller(session, lambda: RememberingEngine(session.permission.trust), QtLoop()))

@@ -167,7 +167,7 @@ def test_buttons_of_qt_are_translated(windows, qtbot):
 
 
 def test_korean_without_a_font_is_reported(windows, qtbot, monkeypatch):
-    monkeypatch.setattr("gemmviz.ui.window.windows.can_write_korean", lambda: False)
+    monkeypatch.setattr("gemmviz.ui.look.korean.can_write_korean", lambda: False)
     speak(windows, qtbot, "ko")
     assert "fonts-noto-cjk" in windows.window.message_bar.text.text()
 

@@ -90,6 +90,15 @@ def test_without_a_step_the_demo_is_drawn_at_its_own(qapp, tmp_path):
     assert pictures["cell"] == pictures["step of the cell"]
 
 
+@pytest.mark.parametrize("installed", [True, False])
+def test_render_says_that_a_font_is_missing(qapp, tmp_path, monkeypatch, capsys, installed):
+    """The picture had a box in place of each Korean letter, without a word."""
+    monkeypatch.setattr("gemmviz.ui.look.korean.can_write_korean", lambda: installed)
+    options = "--set", "TS=4", "--step", "13", "--resolution", "600x400", "--language", "ko"
+    assert run(["render", "gputiled", *options, "-o", str(tmp_path / "stage.png")]) == 0
+    assert ("apt-get install fonts-noto-cjk" in capsys.readouterr().err) == (not installed)
+
+
 def test_render_draws_the_whole_window_at_the_size_that_was_recorded(qapp, tmp_path, monkeypatch):
     outdated = []
 

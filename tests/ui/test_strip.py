@@ -102,6 +102,15 @@ def test_the_doors_show_the_way_from_a_kernel_to_the_best_one(strip, qtbot):
     assert "gputiled" in [bar.kernel.name for bar in strip.shown()]
 
 
+def test_bars_of_another_machine_have_their_tag_where_the_chosen_kernel_has_no_figure(strip, tmp_path):
+    """They had none: a processor of 16 cores stood there without a word, beside a kernel for this one's two."""
+    session = strip.session
+    session.choice.add_kernel(parse(rung(session, "gputiled").text, tmp_path / "mine.cu"))
+    strip.refresh()
+    assert [bar.role for bar in strip.shown()] == ["library"] and strip.headline.text() == "not measured yet"
+    assert strip.tag.text() == "reference: H200" and strip.tag.dashed
+
+
 def test_until_the_first_sample_the_figures_of_another_machine_keep_their_tag(strip):
     """They stood beside "measuring" and nothing else, as if they had been measured here."""
     strip.session.progress.set("bench", ("gputiled: compiling", None))
@@ -214,7 +223,8 @@ def test_a_kernel_without_a_figure_is_labelled(strip):
     session = strip.session
     session.choice.choose_kernel(rung(session, "mm_printed"))
     strip.refresh()
-    assert strip.headline.text() == "not measured yet" and strip.tag.isHidden()
+    assert strip.headline.text() == "not measured yet"
+    assert strip.tag.text() == "reference: H200"  # of the other kernels' bars
 
 
 def test_a_failed_kernel_shows_its_status(strip):

@@ -92,6 +92,15 @@ MEMORY = [
         "    __syncthreads();\n" + _ALL.format("n[0] == 32 && old < 32"),
     ),
     _memory(
+        "red_of_pairs",
+        "    unsigned *n = (unsigned *)s; if (t < 2) n[t] = 0; __syncthreads();\n    unsigned old;\n"
+        '    asm volatile("red.shared.add.noftz.f16x2 [%0], %1;" :: "r"(at), "r"(0x3c004000u) : "memory");\n'
+        '    asm volatile("atom.shared.add.noftz.bf16x2 %0, [%1], %2;"\n'
+        '                 : "=r"(old) : "r"(at + 4), "r"(0x40003f80u) : "memory");\n'
+        "    __syncthreads();\n" + _ALL.format("n[0] == 0x50005400u && n[1] == 0x42804200u"),
+        "9.0",
+    ),
+    _memory(
         "stmatrix",
         "    unsigned r[4]; for (int i = 0; i < 4; i++) r[i] = t * 4 + i;\n    __syncthreads();\n"
         '    asm volatile("stmatrix.sync.aligned.m8n8.x4.shared.b16 [%0], {%1, %2, %3, %4};"\n'

@@ -11,6 +11,66 @@ MORE_WORDS = [
         " x = row % 2 ? p >> 16 | q & 0xffff0000u : p & 65535 | q << 16;",
     ),
     ("activemask", 'asm volatile("activemask.b32 %0;" : "=r"(x)); x ^= a;', "x = ~a;"),
+    (
+        "slct",
+        'float f = (float)(int)(a ^ b); unsigned y; asm("slct.b32.f32 %0, %1, %2, %3;" : "=r"(y) : "r"(a),'
+        ' "r"(b), "f"(f));'
+        ' asm("slct.u32.s32 %0, %1, 5, %2;" : "=r"(x) : "r"(y), "r"(b));',
+        "x = (int)b < 0 ? 5 : (int)(a ^ b) < 0 ? b : a;",
+    ),
+    (
+        "set",
+        'float f = (float)(int)a, g = i % 3 ? (float)(int)b : f, h = i % 5 ? g :'
+        ' __uint_as_float(0x7fffffff); unsigned y;'
+        ' asm("set.lt.u32.f32 %0, %1, %2;" : "=r"(x) : "f"(f), "f"(h));'
+        ' asm("set.geu.f32.f32 %0, %1, %2;" : "=f"(g) : "f"(f), "f"(h));'
+        ' asm("set.ne.s32.s32 %0, %1, %2;" : "=r"(y) : "r"(a), "r"(b)); x ^= y ^ __float_as_uint(g);',
+        "float f = (float)(int)a, h = i % 3 ? (float)(int)b : f; bool n = i % 5 == 0;"
+        " x = (!n && f < h ? ~0u : 0) ^ (a != b ? ~0u : 0) ^ (n || f >= h ? 0x3f800000u : 0);",
+    ),
+    (
+        "testp",
+        'float f = __uint_as_float(i % 4 == 0 ? 0x7f800000u : i % 4 == 1 ? 0x7fc00000u : i % 4 == 2 ? (a &'
+        ' 0x7fffff) | 1'
+        ' : 0x40000000u | (a & 0x7fffff)); asm("{ .reg .pred p, q, r, s, t, u; testp.finite.f32 p, %1;'
+        ' testp.infinite.f32 q, %1; testp.number.f32 r, %1; testp.notanumber.f32 s, %1; testp.normal.f32 t, %1;'
+        ' testp.subnormal.f32 u, %1; selp.u32 %0, 1, 0, p; @q add.u32 %0, %0, 2; @r add.u32 %0, %0, 4;'
+        ' @s add.u32 %0, %0, 8; @t add.u32 %0, %0, 16; @u add.u32 %0, %0, 32; }" : "=&r"(x) : "f"(f));',
+        "x = i % 4 == 0 ? 6 : i % 4 == 1 ? 8 : i % 4 == 2 ? 37 : 21;",
+    ),
+    ("cnot", 'asm("cnot.b32 %0, %1;" : "=r"(x) : "r"(a & 3)); x ^= b;', "x = b ^ ((a & 3) == 0);"),
+    (
+        "copysign",
+        'float f = (float)(int)a, g = (float)(int)b; asm("copysign.f32 %0, %1, %2;" : "=f"(f) : "f"(f), "f"(g));'
+        " x = __float_as_uint(f);",
+        "x = (__float_as_uint((float)(int)a) & 0x80000000u) | (__float_as_uint((float)(int)b) & 0x7fffffffu);",
+    ),
+    (
+        "sad",
+        'unsigned y; asm("sad.s32 %0, %1, %2, 7;" : "=r"(y) : "r"(a >> 8), "r"(b));'
+        ' asm("sad.u32 %0, %1, %2, %3;" : "=r"(x) : "r"(a), "r"(b), "r"(y));',
+        "int p = (int)(a >> 8), q = (int)b; x = (a > b ? a - b : b - a) + 7 + (p < q ? (unsigned)q - p :"
+        " (unsigned)p - q);",
+    ),
+    (
+        "match_any",
+        'asm volatile("match.any.sync.b32 %0, %1, -1;" : "=r"(x) : "r"(t % 32 % 5)); x ^= a;',
+        "unsigned s = 0; for (int l = 0; l < 32; l++) s |= (unsigned)(l % 5 == t % 32 % 5) << l; x = s ^ a;",
+    ),
+    (
+        "match_all",
+        'unsigned y, z; asm volatile("{ .reg .pred p; match.all.sync.b32 %0|p, %2, -1; selp.u32 %1, 3, 2, p; }"'
+        ' : "=r"(y), "=r"(z) : "r"(t % 32 / 16)); asm volatile("match.all.sync.b64 %0, %1, -1;" : "=r"(x) : "l"(7ull));'
+        " x ^= y + 16 * z + a;",
+        "x = ~0u ^ (32 + a);",
+    ),
+    (
+        "vote_uni",
+        'asm volatile("{ .reg .pred p, q, r; setp.eq.u32 p, %1, 3; vote.sync.uni.pred q, p, -1; setp.lt.u32 p, %1, 99;'
+        ' vote.sync.uni.pred r, p, -1; selp.u32 %0, 1, 0, q; @r add.u32 %0, %0, 2; }" : "=r"(x) : "r"(t %'
+        ' 32)); x ^= a;',
+        "x = 2 ^ a;",
+    ),
     ("clz_b64", f'{_LONG} asm("clz.b64 %0, %1;" : "=r"(x) : "l"(u));', f"{_LONG} x = __clzll((long long)u);"),
     (
         "brev_b64",

@@ -50,6 +50,7 @@ def is_known(made: Guess) -> bool:
     arguments = zip(made.parameters, made.roles, strict=True)
     return (
         is_launched_so(made)
+        and _has_own_values(made)
         and {"M", "N"} <= sized
         and all(_is_known(made, name, kind, role) for (name, kind), role in arguments)
     )
@@ -94,11 +95,14 @@ def counts_products(name: str, role: str) -> bool:
 
 def is_whole(made: Guess) -> bool:
     """Return whether the file itself gives every part of a launch, its values and its shared memory, too."""
+    return is_known(made) and (made.shared == "0" or is_stated(made, "shared"))
+
+
+def _has_own_values(made: Guess) -> bool:
+    """Return whether the file gives every value that the kernel and its launch name: with another C may be right."""
     own = " ".join((kernel_text(made), made.entry, *made.block, *made.grid))
     # A macro around the kernel, such as USE_GPU, is no value of its launch.
-    has_params = any(re.search(rf"\b{re.escape(name)}\b", own) for name in made.params)
-    parts = ("params",) * has_params + ("shared",) * (made.shared != "0")
-    return is_known(made) and all(is_stated(made, part) for part in parts)
+    return is_stated(made, "params") or not any(re.search(rf"\b{re.escape(name)}\b", own) for name in made.params)
 
 
 def _is_known(made: Guess, name: str, kind: str, role: str) -> bool:

@@ -122,6 +122,8 @@ def _filled(body: Tokens, known: Mapping[str, Fields]) -> Tokens:
         name, dot, member = (*body[at : at + 3], "", "")[:3]
         value = known.get(name, {}).get(member, ()) if dot == "." else ()
         if value and body[at + 3 : at + 4] not in (("=",), ("(",)):
+            while len(out) > 1 and out[-1] == "::" and _NAME.fullmatch(out[-2]):  # ``sm80::tiles.rows``
+                del out[-2:]
             out += value if len(value) == 1 else ["(", *value, ")"]
             at += 3
         else:

@@ -28,7 +28,7 @@ from gemmviz.catalogue.guessing.launch_shape import Shape
 from gemmviz.catalogue.guessing.launches import HostLaunch
 from gemmviz.catalogue.guessing.macros import limited
 from gemmviz.catalogue.guessing.needed import needed_capability
-from gemmviz.catalogue.guessing.roles import DTYPES, GuessReason, Roles, matrix_called
+from gemmviz.catalogue.guessing.roles import DTYPES, GuessReason, Roles, is_map, matrix_called
 from gemmviz.catalogue.guessing.run_time_tiles import run_time_tiles, with_tiles
 from gemmviz.catalogue.guessing.scale_pointers import as_structures, joined
 from gemmviz.catalogue.guessing.shape import Shaper
@@ -75,7 +75,7 @@ def _guess(text: str, path: Path, entry: str | None, around: Surroundings | None
         fitting = [f for f in fitting if f.name not in called or f.name == entry] or fitting
     ranked = sorted(fitting, key=lambda f: -_likeness(f, source))
     names = tuple(dict.fromkeys(f.name for f in ranked))
-    named = [f for f in ranked if entry in (f.name, f.name.rpartition("::")[2])]
+    named = [f for f in [*ranked, *source.kernels] if entry in (f.name, f.name.rpartition("::")[2])]
     chosen = next(iter(named or ranked), None)
     if chosen is None:
         return Guess(path, text)
@@ -111,14 +111,14 @@ def has_kernel(text: str, path: Path) -> bool:
 
 
 def _candidates(source: ParsedSource, path: Path) -> list[Function]:
-    """Return the functions with three pointers; for CUDA all kernels, if none has three."""
+    """Return the functions with three matrices; for CUDA all kernels, if none has three."""
     if is_cuda(path):
         return [f for f in source.kernels if _has_three(f)] or [*source.kernels]
     return [f for f in source.functions if _has_three(f) and f.name != "main"]
 
 
 def _has_three(function: Function) -> bool:
-    return sum(p.pointer for p in function.parameters) >= 3
+    return sum(p.pointer or is_map(p) for p in function.parameters) >= 3
 
 
 def _evaluated(
@@ -147,7 +147,7 @@ def _form(kernel: Function) -> tuple[list[str], list[tuple[str, bool]]]:
 
 def _likeness(function: Function, source: ParsedSource) -> float:
     """Return a score that is higher the more a function looks like a GEMM."""
-    kinds = [p.type for p in function.parameters if p.pointer]
+    kinds = [p.type for p in function.parameters if p.pointer or is_map(p)]
     score = 3.0 * (len(kinds) == 3) + 2.0 * bool(re.search(r"(?i)gemm|mat_?mul|mm|mult", function.name))
     score += sum(not p.pointer for p in function.parameters) >= 1
     score += function.body.count("for") >= 1

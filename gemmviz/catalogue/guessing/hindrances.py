@@ -2,13 +2,14 @@
 
 import re
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 
 from gemmviz.catalogue.guessing.candidates import is_stated
 from gemmviz.catalogue.guessing.cxx import Surroundings
 from gemmviz.catalogue.guessing.element_types import ELEMENTS
 from gemmviz.catalogue.guessing.flaw import Flaw
 from gemmviz.catalogue.guessing.guessed_matter import Guess
-from gemmviz.catalogue.guessing.kernel_text import kernel_line
+from gemmviz.catalogue.guessing.kernel_text import kernel_line, kernel_text
 from gemmviz.catalogue.plain_code import without_comments
 from gemmviz.language import tr, trn
 
@@ -20,6 +21,9 @@ _BELOW_A_BYTE = re.compile(
     r"\bmma\.sync[\w.:]*\.[su](?P<four>4)\.[su]4\.|\bmma\.sync[\w.:]*\.b1\.b1\.|\bprecision\s*::\s*(?:[su](?P<also>4)|b1)\b"
 )
 _BYTES = ("int8", "uint8", "int32")
+_DIRECTIVE = re.compile(r"^[ \t]*#[ \t]*(if\w*|el\w+|endif)\b(.*)$", re.MULTILINE)
+_ARCHITECTURE = re.compile(r"\b__CUDA_ARCH__\s*(>=?)\s*(\d+)")
+_RECORDED = 900  # __CUDA_ARCH__ of simt/prelude/cuda.h
 
 
 def hindrance(made: Guess, around: Surroundings | None) -> str:
@@ -32,6 +36,11 @@ def hindrance(made: Guess, around: Surroundings | None) -> str:
     around
         The files around the kernel's file.
     """
+    return in_its_file(made) or _headers(around.missing if around else ())
+
+
+def in_its_file(made: Guess) -> str:
+    """Return the reason that the kernel's own file shows: it is no plain product, or not for the recorder; or empty."""
     places = list(dict.fromkeys(_PLACE.findall(made.text)))
     if len(places) >= _LEAST_PLACES:
         named = _some(f"{{{{{one}}}}}" for one in places)
@@ -56,7 +65,32 @@ def hindrance(made: Guess, around: Surroundings | None) -> str:
             line=made.text.count("\n", 0, below.start()) + 1,
             bits=bits,
         )
-    return _headers(around.missing if around else ())
+    newer = _newer(kernel_text(replace(made, text=without_comments(made.text))))
+    if newer:
+        return tr(
+            "the kernel's code is for compute capability {newer} and later, and the recorder compiles it for {own}: "
+            "choose a kernel for {own}, or measure this one without a recording (gemmviz bench)",
+            newer=f"{newer / 100:.1f}",
+            own=f"{_RECORDED / 100:.1f}",
+        )
+    return ""
+
+
+def _newer(kernel: str) -> int:
+    """Return the architecture that code of a kernel without another branch asks for; 0 if the recorder has it."""
+    opened: list[int] = []
+    for kind, condition in _DIRECTIVE.findall(kernel):
+        if kind.startswith("if"):
+            asked = _ARCHITECTURE.search(condition)
+            least = int(asked[2]) + (asked[1] == ">") if asked else 0
+            opened.append(least if least > _RECORDED and "||" not in condition else 0)
+        elif kind == "endif" and opened:
+            least = opened.pop()
+            if least:
+                return least
+        elif opened:
+            opened[-1] = 0
+    return 0
 
 
 def empty_body(made: Guess) -> Flaw:

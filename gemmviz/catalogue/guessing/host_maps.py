@@ -223,12 +223,16 @@ def _plain(tokens: _Tokens) -> _Tokens:
 
 def _chosen(tokens: _Tokens) -> _Tokens:
     """Return the side that ``asked ? one : other`` takes, if the condition is known."""
+    while tokens[:1] == ("(",) and closing(tokens, 0) == len(tokens) - 1:
+        tokens = tokens[1:-1]
     if tokens.count("?") != 1 or ":" not in tokens[tokens.index("?") :]:
         return tokens
     at, colon = tokens.index("?"), len(tokens) - 1 - tokens[::-1].index(":")
-    asked = "".join(tokens[:at]).strip("()")
-    sides = {True: tokens[at + 1 : colon], False: tokens[colon + 1 :]}
-    return sides[asked in ("true", "1")] if asked in ("true", "1", "false", "0") else tokens
+    asked = " ".join(tokens[:at])
+    for word, number in (("true", "1"), ("false", "0")):
+        asked = re.sub(rf"\b{word}\b", number, asked)
+    taken = evaluate(asked, {})
+    return tokens if taken is None else tokens[at + 1 : colon] if taken else tokens[colon + 1 :]
 
 
 def _swizzle(tokens: _Tokens) -> int | None:

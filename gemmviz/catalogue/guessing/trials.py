@@ -10,7 +10,7 @@ from gemmviz.catalogue.guessing.certainty import constant_threads, has_known_dep
 from gemmviz.catalogue.guessing.flaw import Flaw
 from gemmviz.catalogue.guessing.guessed_kernel import guessed_kernel
 from gemmviz.catalogue.guessing.guessed_matter import Guess
-from gemmviz.catalogue.guessing.hindrances import needed
+from gemmviz.catalogue.guessing.hindrances import in_its_file, needed
 from gemmviz.catalogue.guessing.kernel_text import kernel_line
 from gemmviz.catalogue.guessing.refused import compile_flaw
 from gemmviz.catalogue.guessing.verdict import Verdict
@@ -180,7 +180,7 @@ class Trials:
     def ending(self) -> Guess:
         """Return the guess with its fault and its flaws; or the file's own launch, if the kernel is wrong with it."""
         found, flaws = self._ending(), self.guess.flaws
-        if self._computes:
+        if self._computes and not in_its_file(self.guess):
             flaws = (*flaws, Flaw("another result", kernel_line(self.guess), self._computes))
         if self._threads > MAX_THREADS_PER_BLOCK:
             template = mark("the file starts it with blocks of {count} threads; CUDA allows {most}")
@@ -197,6 +197,8 @@ class Trials:
         others = self.tried - 1
         also = trn("{count} other launch is wrong too", "{count} other launches are wrong too", others)
         reason = f"{self.first}; {also}" if others > 0 else self.first
+        if in_its_file(self.guess):  # then a wrong C is no fault of the kernel's
+            return self._hindered(reason, self.guess.hindrance)
         if self._never:  # the launch is right, and the kernel wrong: then the checker says where
             # Equal sizes that are smaller show the same, and the checker takes less time.
             kept = (one for one in self._never.requires if not one.startswith("K % ") or one in self.guess.requires)

@@ -100,17 +100,31 @@ def _mad(parts: Sequence[str], operands: Sequence[Value], values: Values) -> str
     return (_FMA if parts[-1] in _FLOATS else _mul)(parts, operands, values)
 
 
+def compared(how: str, kind: str, a: str, b: str) -> str:
+    """Return a comparison of two values as a C++ expression.
+
+    Parameters
+    ----------
+    how
+        As in the name of an instruction: ``"lt"``; ``"ltu"`` is also true for a NaN.
+    kind
+        The type of both, as in the name of an instruction.
+    a, b
+        C++ expressions.
+    """
+    if how in ("num", "nan"):
+        return f"({a} == {a} && {b} == {b})" if how == "num" else f"({a} != {a} || {b} != {b})"
+    test = f"({a} {_COMPARED[how]} {b})"
+    or_nan = how in ("equ", "neu", "ltu", "leu", "gtu", "geu") and kind in _FLOATS
+    return f"({test} || {a} != {a} || {b} != {b})" if or_nan else test
+
+
 def _setp(parts: Sequence[str], operands: Sequence[Value], values: Values) -> str:
     """``setp.lt{.and}.s32 p|q, a, b{, c}``."""
-    if not parts or parts[0] not in (*_COMPARED, "num", "nan"):
-        raise NotPtx
     combined = [part for part in parts[1:-1] if part in _CONDITIONS]
     kind = _kind(parts[1:], set(_CONDITIONS))
     a, b = (values.value(operand, TYPES[kind]) for operand in operands[1:3])
-    test = f"({a} == {a} && {b} == {b})" if parts[0] == "num" else f"({a} != {a} || {b} != {b})"
-    test = f"({a} {_COMPARED[parts[0]]} {b})" if parts[0] in _COMPARED else test
-    if parts[0] in ("equ", "neu", "ltu", "leu", "gtu", "geu") and kind in _FLOATS:
-        test = f"({test} || {a} != {a} || {b} != {b})"
+    test = compared(parts[0], kind, a, b)
     targets = operands[0]
     both = (targets.first, targets.second) if isinstance(targets, Pair) else (targets,)
     results = [test, f"!{test}"][: len(both)]

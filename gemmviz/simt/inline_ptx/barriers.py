@@ -41,8 +41,12 @@ def shuffle(parts: Sequence[str], operands: Sequence[Value], values: Values) -> 
 
 
 def vote(parts: Sequence[str], operands: Sequence[Value], values: Values) -> str:
-    """``vote.sync.ballot.b32 d, p, mask``."""
+    """``vote.sync.ballot.b32 d, p, mask``; ``uni``: whether all lanes say the same."""
     found = {"all": "__all_sync", "any": "__any_sync", "ballot": "__ballot_sync"}
+    if "uni" in parts:
+        predicate, mask = values.value(operands[1], "bool"), values.value(operands[2], "unsigned")
+        given = f"const unsigned gv_m = {mask}, gv_b = __ballot_sync(gv_m, {predicate});"
+        return f"{{ {given} {values.store(operands[0], '(gv_b == 0 || gv_b == gv_m)')} }}"
     how = [found[part] for part in parts if part in found]
     if len(how) != 1:
         raise NotPtx
@@ -61,6 +65,27 @@ def reduction(parts: Sequence[str], operands: Sequence[Value], values: Values) -
         values.value(operands[2], "unsigned"),
     )
     return values.store(operands[0], f"__reduce_{operation}_sync({mask}, {value})")
+
+
+def match_any(parts: Sequence[str], operands: Sequence[Value], values: Values) -> str:
+    """``match.any.sync.b32 d, a, mask``: the lanes with the same value."""
+    return values.store(operands[0], _same_lanes(parts, operands, values))
+
+
+def match_all(parts: Sequence[str], operands: Sequence[Value], values: Values) -> str:
+    """``match.all.sync.b32 d|p, a, mask``: the mask if all of its lanes have the same value, else 0."""
+    pair = operands[0]
+    lanes, same = (pair.first, pair.second) if isinstance(pair, Pair) else (pair, None)
+    found = f"const unsigned gv_m = {values.value(operands[2], 'unsigned')}"
+    found += f", gv_s = {_same_lanes(parts, operands, values)};"
+    stored = values.store(lanes, "(gv_s == gv_m ? gv_m : 0u)")
+    return f"{{ {found} {stored} {values.store(same, '(gv_s == gv_m)') if same else ''} }}"
+
+
+def _same_lanes(parts: Sequence[str], operands: Sequence[Value], values: Values) -> str:
+    (kind,) = parts
+    value = values.value(operands[1], {"b32": "unsigned", "b64": "unsigned long long"}[kind])
+    return f"__match_any_sync({values.value(operands[2], 'unsigned')}, {value})"
 
 
 def elect(parts: Sequence[str], operands: Sequence[Value], values: Values) -> str:

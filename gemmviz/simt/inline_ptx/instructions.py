@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 
-from gemmviz.simt.inline_ptx import barriers, copies, hopper, memory, wmma
+from gemmviz.simt.inline_ptx import barriers, choices, copies, hopper, memory, wmma
 from gemmviz.simt.inline_ptx.arithmetic import ARITHMETIC
 from gemmviz.simt.inline_ptx.conversions import cvt, pack
 from gemmviz.simt.inline_ptx.grammar import Instruction, NotPtx, Value
@@ -15,6 +15,12 @@ Translator = Callable[[Sequence[str], Sequence[Value], Values], str]
 
 _KNOWN: dict[str, Translator] = {
     **ARITHMETIC,
+    "slct": choices.choose,
+    "set": choices.compare,
+    "testp": choices.test_number,
+    "cnot": choices.is_zero,
+    "copysign": choices.with_sign,
+    "sad": choices.distance,
     "cvt": cvt,
     "cvt.pack": pack,
     "cp.async": copies.cp_async,
@@ -79,6 +85,8 @@ _KNOWN: dict[str, Translator] = {
     "bar.warp.sync": barriers.warp_sync,
     "shfl.sync": barriers.shuffle,
     "vote.sync": barriers.vote,
+    "match.any.sync": barriers.match_any,
+    "match.all.sync": barriers.match_all,
     "redux.sync": barriers.reduction,
     "elect.sync": barriers.elect,
     "activemask": barriers.active_mask,

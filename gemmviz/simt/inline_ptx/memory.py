@@ -24,6 +24,7 @@ _REDUCED = {
     **{"dec": "atomicDec", "and": "atomicAnd", "or": "atomicOr", "xor": "atomicXor"},
 }
 _REDUCED_TYPES = {"u32", "s32", "u64", "s64", "b32", "b64", "f32", "f64", "f16", "bf16"}
+_PAIRS = {"f16x2", "bf16x2"}  # two sums in one register
 
 
 def _access(parts: Sequence[str]) -> tuple[str, int]:
@@ -95,7 +96,8 @@ def red(parts: Sequence[str], operands: Sequence[Value], values: Values) -> str:
 
 def _reduced(parts: Sequence[str]) -> str:
     others = _SPACES | _CACHES | _ORDERS | {"acq_rel", "noftz", "cas", *_REDUCED}
-    if parts[-1] not in _REDUCED_TYPES or set(parts[:-1]) - others:
+    known = parts[-1] in _REDUCED_TYPES or (parts[-1] in _PAIRS and "add" in parts)
+    if not known or set(parts[:-1]) - others:
         raise NotPtx
     return TYPES[parts[-1]]
 

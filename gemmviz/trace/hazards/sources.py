@@ -69,6 +69,8 @@ def sources(column: Column, stores: Ints, reads: Ints) -> Ints:
                 fits = _agree(column, stores[mine], ordinal, sample, pool, back, by_ordinal)[1].sum(axis=1)
                 if fits.max() > best:
                     best, chosen = int(fits.max()), (pool, back, by_ordinal, int(fits.argmax()))
+                if best == len(sample):  # no other pool can agree more often
+                    break
             if chosen is None or best < least or 2 * best < len(sample):
                 break
             pool, back, by_ordinal, place = chosen

@@ -202,10 +202,11 @@ class Strip(QWidget):
         self._say(self.detail, " · ".join(rest))
         self.detail.setVisible(bool(rest))
         self.verified.hide()
-        origin = chosen.origin if chosen is not None else ""
+        tagged = chosen or self._reference()
+        origin = tagged.origin if tagged is not None else ""
         whole = origin_name(origin)
         results = self.session.results
-        self.tag.say("" if chosen is None else self._tag(chosen), bool(origin), whole or measured_briefly(results))
+        self.tag.say("" if tagged is None else self._tag(tagged), bool(origin), whole or measured_briefly(results))
         nothing = not results.away and bool(origin) and all(bar.origin for bar in self.figures.bars)
         self.note.setText(tr("nothing measured here") if nothing else "")
         self.note.setVisible(nothing)
@@ -236,11 +237,15 @@ class Strip(QWidget):
                 return trn("reference: {count} core", "reference: {count} cores", cores) if cores else tr("reference")
         return origin_name(chosen.origin).rpartition(", ")[0].replace("NVIDIA ", "")
 
+    def _reference(self) -> Bar | None:
+        """Return the first bar that another machine measured."""
+        return next((bar for bar in self.shown() if bar.origin), None)
+
     def _say_running(self) -> None:
         live, progress = self.session.results.live, self.session.progress["bench"]
         doing = progress[0] if progress is not None else ""
         sampled = live is not None and live.gflops
-        reference = None if sampled else next((bar for bar in self.shown() if bar.origin), None)
+        reference = None if sampled else self._reference()
         self.tag.say("" if reference is None else self._tag(reference), True)
         self.note.hide()
         self.detail.show()

@@ -1,20 +1,18 @@
 """The window of a session, rebuilt when the language changes; Qt's own texts follow."""
 
 from PySide6.QtCore import QObject, QTimer, QTranslator, Signal
-from PySide6.QtGui import QFontDatabase
 
 from gemmviz.control.controller import Controller
 from gemmviz.session import Message, Session
 from gemmviz.ui import connections
 from gemmviz.ui.discard import discard
 from gemmviz.ui.known import qt
+from gemmviz.ui.look import korean
 from gemmviz.ui.look.open_fonts import open_fonts
 from gemmviz.ui.window import window_state
 from gemmviz.ui.window.window import Window
 
 _QT_TEXTS = "gemmviz_qt_texts"
-# In English on purpose: without the font the Korean text would be unreadable.
-_NO_HANGUL = "Korean needs a font that is not installed here: sudo apt-get install fonts-noto-cjk, then start again."
 
 
 class Windows(QObject):
@@ -73,8 +71,8 @@ class Windows(QObject):
         self._say_font()
 
     def _say_font(self) -> None:
-        if self.session.preferences.language == "ko" and not can_write_korean():
-            self.session.messages.tell(Message(_NO_HANGUL, "warning", lasting=True))
+        if self.session.preferences.language == "ko" and not korean.can_write_korean():
+            self.session.messages.tell(Message(korean.NO_FONT, "warning", lasting=True))
 
     def _tell_all(self) -> None:
         """Update the new window: its widgets were built for a session at its beginning."""
@@ -105,8 +103,3 @@ def speak_qt(code: str) -> None:
     folder = QLibraryInfo.path(QLibraryInfo.LibraryPath.TranslationsPath)
     if texts.load(QLocale(code), "qtbase", "_", folder):
         application.installTranslator(texts)
-
-
-def can_write_korean() -> bool:
-    """Return whether a font with Korean letters is installed."""
-    return bool(QFontDatabase.families(QFontDatabase.WritingSystem.Korean))

@@ -54,6 +54,17 @@ def is_right(made: Guess, problem: Problem) -> None:
     assert (recording.wrong, recording.notes) == (0, ())
 
 
+def test_another_file_launches_a_copy_of_the_name(tmp_path: Path) -> None:
+    launch_ = "auto kernel =\n        gemm<TILE, false>;\n    kernel<<<M / TILE * (N / TILE), TILE * TILE>>>"
+    text = RUN.replace("gemm<TILE, false><<<grid, block>>>", launch_)
+    text = "\n".join(line for line in text.splitlines() if "dim3" not in line)
+    (tmp_path / "run.cu").write_text('#include "gemm.cuh"\n' + text)
+    path = tmp_path / "gemm.cuh"
+    path.write_text(TILED)
+    made = guess(TILED, path, around=surroundings(path, TILED))
+    assert (made.params["BS"], made.block) == ((8,), ("BS * BS",))
+
+
 def test_the_launch_in_another_file_gives_block_grid_and_values(tmp_path: Path) -> None:
     (tmp_path / "run.cu").write_text('#include "gemm.cuh"\n' + OTHER + RUN + OTHER)
     path = tmp_path / "gemm.cuh"

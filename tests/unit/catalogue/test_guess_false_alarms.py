@@ -218,3 +218,30 @@ def test_few_launches_are_tried_after_the_file_s_own_that_no_layout_makes_right(
     settle(guess(text, Path("mine.cu")), counted)
     cube = next(at for at, size in enumerate(count) if size.m == size.n == size.k)
     assert len(count) <= cube + 1 + 6
+
+
+@pytest.mark.parametrize(
+    ("condition", "otherwise", "newer"),
+    [
+        ("#if defined(__CUDA_ARCH__) && (__CUDA_ARCH__ >= 1000)", "", "10.0"),
+        ("#if __CUDA_ARCH__ > 900", "", "9.0"),
+        ("#if __CUDA_ARCH__ >= 1000", "#else\nC[row * N + col] = sum + 1;", ""),
+        ("#if __CUDA_ARCH__ < 1000", "", ""),
+    ],
+)
+def test_code_for_a_newer_gpu_is_not_called_wrong(condition: str, otherwise: str, newer: str) -> None:
+    body = f"{condition}\n{BODY}    C[row * N + col] = sum + 1;\n"
+    body += f"#else\n{BODY}{otherwise.removeprefix('#else')}\n" if otherwise else ""
+    made = settled(program(SIGNATURE, "\n#endif\n", "A, B, C, M, N, K", body))
+    assert made.wrong_itself == (not newer)
+    assert (f"compute capability {newer} and later" in made.settled) == bool(newer)
+
+
+def test_a_template_argument_that_no_file_gives_is_not_called_wrong() -> None:
+    # With groups of one row of blocks it is right; the file does not say how many rows it uses.
+    text = program(SIGNATURE, "C[row * N + col] = sum + (ROWS > 1);", "A, B, C, M, N, K")
+    text = "template <int ROWS>\n" + text.replace("void run", "template <int ROWS> void run")
+    made = settled(text.replace("gemm<<<", "gemm<ROWS><<<"))
+    assert not made.wrong_itself and not made.settled.endswith(OWN_LAUNCH_IS_WRONG)
+    given = settled(text.replace("gemm<<<", "gemm<2><<<"))
+    assert given.wrong_itself and given.settled.endswith(OWN_LAUNCH_IS_WRONG)

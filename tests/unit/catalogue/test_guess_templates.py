@@ -76,6 +76,9 @@ def test_the_members_of_a_constant_object_are_constants() -> None:
     assert guess(KERNEL + typedef, Path("gemm.cu")).params == made.params
     # The host code gives these values to an object that may change, too.
     assert guess(KERNEL + OBJECT.replace("constexpr Tiles", "Tiles"), Path("gemm.cu")).params == made.params
+    outside = OBJECT.replace("    constexpr Tiles tiles = {.bn = 16};\n", "").replace("tiles.", "sizes::tiles.")
+    outside = outside.replace("template <", "namespace sizes { constexpr Tiles tiles{8, 16, 4}; }\ntemplate <", 1)
+    assert guess(KERNEL + outside, Path("gemm.cu")).params == made.params
 
 
 def test_a_grid_from_the_branches_of_an_if_is_tried_for_each() -> None:

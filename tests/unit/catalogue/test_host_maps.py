@@ -201,3 +201,18 @@ def test_the_type_of_a_template_says_what_the_elements_are(element: str, dtype: 
 def test_a_template_whose_type_no_file_gives_has_no_map() -> None:
     host = BY_TYPE.replace("const TYPE *A, const TYPE *B", "Tensor A, Tensor B")
     assert guess(KERNEL + host, Path("gemm.cu")).boxes == {}
+
+
+def test_a_swizzle_that_the_width_of_a_row_decides() -> None:
+    text = BY_FUNCTIONS.replace("bool mixed = true", "int BYTES = 64 * 4").replace("<BN, BK, false>", "<BN, BK, 64>")
+    text = text.replace("mixed ?", "BYTES == 256 ?").replace("SWIZZLE_NONE,", "SWIZZLE_64B,").replace("RANK", "2")
+    for name, value in (TWO | {"STEP": "1"}).items():
+        text = text.replace(name, value)
+    boxes = guess(KERNEL + text, Path("maps.cu")).boxes
+    assert {name: box[2] for name, box in boxes.items()} == {"A": 128, "B": 64}
+
+
+def test_a_kernel_with_maps_stands_beside_one_with_pointers() -> None:
+    plain = "__global__ void gemm_plain(const half *A, const half *B, float *C, int M, int N, int K) { C[0] = 0; }\n"
+    made = guess(KERNEL + plain + PLAIN, Path("maps.cu"), "gemm")
+    assert {*made.entries} == {"gemm", "gemm_plain"} and made.entry.startswith("gemm<")
