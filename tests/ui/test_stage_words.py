@@ -14,9 +14,7 @@ from gemmviz.ui.look.theme import THEMES
 from gemmviz.ui.stage.scene import Bounds
 from gemmviz.ui.stage.words import Sentence, Words
 
-IDEA = (
-    "A and B lie in shared memory as in the matrices: lanes read a column of A's tile, so many meet in a bank."
-)
+IDEA = "A and B lie in shared memory as in the matrices: lanes read a column of A's tile, so many meet in a bank."
 
 
 @pytest.mark.parametrize("lines", [1.0, 1.7, 2.4, 6.0])
