@@ -21,9 +21,19 @@ def why_not(session: Session) -> str:
     return tr("The GPU of this machine cannot run it: {needed}.", needed=needed) if needed else ""
 
 
-def reason_and_remedy(session: Session) -> str:
-    """Return `why_not`, and what helps where there is no GPU."""
+def reason_and_remedy(session: Session, on_page: bool = False) -> str:
+    """Return `why_not`, and what helps where there is no GPU.
+
+    Parameters
+    ----------
+    session
+        The session with the chosen kernel.
+    on_page
+        Whether the page Measure itself says it, below its choice of machines.
+    """
     why = why_not(session)
     if not why or session.results.device_facts is not None:
         return why
+    if on_page:
+        return f"{why} {tr('A GPU of another machine can measure it: choose “Other machines…” above.')}"
     return f"{why} {tr('A GPU of another machine can measure it: choose “Other machines…” on the page Measure.')}"

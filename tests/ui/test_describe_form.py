@@ -4,6 +4,7 @@
 import multiprocessing
 from pathlib import Path
 
+from pixels import pixel, pixels
 from window_driving import need_qt
 
 need_qt()
@@ -15,6 +16,7 @@ from PySide6.QtWidgets import QComboBox, QDialog, QLineEdit, QWidget
 from gemmviz.catalogue.kernel import parse
 from gemmviz.control.guess_reader import guess_file
 from gemmviz.session.trust.trust import Trust
+from gemmviz.ui.look.theme import DARK
 from gemmviz.ui.source.describe_form import DescribeForm
 
 TEXT = """__global__ void helper(float *x, int n) { x[threadIdx.x] = n; }
@@ -141,6 +143,21 @@ def test_the_reason_of_a_guess_is_a_tooltip(make_form):
     tips = [box.toolTip() for box in form.findChildren(QComboBox)]
     assert "out is the only matrix that is written" in tips
     assert "blockIdx.y chooses rows of C" in form.grid.toolTip()
+
+
+def test_all_rows_of_a_wrapped_new_line_are_tinted(make_form, qtbot):
+    """Only its first row was tinted, as if the others were the file's own."""
+    preview = make_form().preview
+    preview.show_text(f"// title\n// {'M % 16 == 0, ' * 40}\ncode")
+    preview.tint(2, None, DARK)
+    qtbot.wait(20)
+    document = preview.document()
+    assert document.findBlockByNumber(1).layout().lineCount() > 1
+    picture, raised = pixels(preview.viewport().grab().toImage()), pixel(DARK.raised)
+    long = preview.blockBoundingGeometry(document.findBlockByNumber(1)).translated(preview.contentOffset())
+    right = picture[:, preview.viewport().width() - 4].tolist()  # beyond the texts
+    assert set(right[int(long.top()) + 2 : int(long.bottom()) - 2]) == {raised}
+    assert raised not in right[int(long.bottom()) + 2 : int(long.bottom()) + 10]
 
 
 def test_nothing_is_cut_off_in_a_window_for_1280_by_800(make_form):

@@ -342,6 +342,11 @@ def test_no_text_of_the_doors_is_cut_off_in_a_small_window(window, doors, qtbot,
     assert max(card.width() for card in doors.cards) - min(card.width() for card in doors.cards) <= 2
 
 
+def test_the_texts_of_a_door_begin_at_one_edge(doors):
+    labels = [one for one in doors.findChildren(QLabel) if one.objectName() in ("heading", "body", "info")]
+    assert len(labels) >= 9 and {one.indent() for one in labels if one.wordWrap()} == {0}
+
+
 def test_the_lines_from_lanes_to_sectors_are_seen_in_a_low_picture(qapp):
     picture = SectorsPicture(Preferences("light"))
     picture.resize(380, 165)

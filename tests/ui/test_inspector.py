@@ -52,6 +52,14 @@ def test_all_tabs_of_a_duel_are_seen_in_a_small_window(window):
     assert inspector.tabText(inspector.count() - 1) == counted
 
 
+def test_the_tabs_use_the_width_of_their_column(window, qtbot):
+    """At 1920 pixels they stood close together at its left."""
+    window.resize(1920, 1080)
+    qtbot.waitUntil(lambda: window.inspector.width() >= 460)
+    bar = window.inspector.tabBar()
+    assert bar.tabRect(bar.count() - 1).right() >= window.inspector.width() - 12
+
+
 def test_keys_freeze_the_warp_and_step_by_its_requests(window, qtbot):
     session, inspector = window.session, window.inspector
     session.playback.play()

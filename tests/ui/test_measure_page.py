@@ -15,6 +15,7 @@ from PySide6.QtWidgets import QLabel
 
 from gemmviz.app import new_session
 from gemmviz.bench import reference_results
+from gemmviz.session.measurable import reason_and_remedy
 from gemmviz.ui.charts.figures.axis import linear_ticks, log_ticks
 from gemmviz.ui.charts.measure_page import MeasurePage
 from gemmviz.ui.charts.painted import nudged, page_font
@@ -94,6 +95,32 @@ def test_without_a_gpu_the_page_says_so_and_offers_no_measurement_of_the_kernel(
     assert controls.why.isHidden() and controls.this.isEnabled()
     page.tuning.refresh()
     assert page.tuning.tune.isEnabled()
+
+
+def test_until_the_references_are_read_no_chart_says_that_nothing_is_measured(page):
+    """At first the page asked to measure, and drew the roof of another device than a moment later."""
+    results, charts = page.session.results, (page.ladder, page.sizes, page.samples, page.roofline)
+    references = results.references
+    results.set_references([])
+    results.reading = True
+    for chart in charts:
+        chart.refresh()
+    assert {chart.hint.text() for chart in charts} == {"Reading the results…"}
+    assert page.roofline.device.isHidden() and page.roofline.plot.isHidden()
+    results.set_references(references)
+    assert not results.reading
+    for chart in charts:
+        chart.refresh()
+    assert "Reading the results…" not in {chart.hint.text() for chart in charts}
+    assert page.roofline.device.isVisible() and page.roofline.plot.isVisible()
+
+
+def test_the_page_does_not_send_to_itself(page, qtbot):
+    controls = MeasureControls(page.session)
+    qtbot.addWidget(controls)
+    page.session.choice.choose_kernel(rung(page.session, "gputiled"))
+    assert "“Other machines…” above" in controls.why.text() and "page Measure" not in controls.why.text()
+    assert "on the page Measure" in reason_and_remedy(page.session)  # a message, on any page
 
 
 def test_the_panel_of_a_low_window_scrolls_and_squeezes_no_row(page, qtbot):

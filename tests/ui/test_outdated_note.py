@@ -57,7 +57,9 @@ def test_an_empty_stage_says_that_its_recording_was_cancelled() -> None:
     )
     assert "Record (Ctrl+R) there" in blank_text(session.staged, session.permission, True)[1]  # for an audience
     session.progress.set("record", ("Compiling", None))
-    assert blank_text(session.staged, session.permission, False)[0] == "Recording gputiled…"
+    assert blank_text(session.staged, session.permission, False) == ("Recording gputiled…", "Compiling")
+    session.progress.set("record", ("Recording gputiled", None))  # not the title once more
+    assert blank_text(session.staged, session.permission, False) == ("Recording gputiled…", "")
     session.progress.set("record", None)
     session.choice.draft(session.choice.text + "\n")
     assert blank_text(session.staged, session.permission, False)[0] == "Nothing recorded yet"

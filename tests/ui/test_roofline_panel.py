@@ -185,7 +185,7 @@ def test_references_are_under_the_roofs_of_their_own_device(panel):
     assert panel.tag.text() == "reference" and panel.tag.dashed
 
 
-def painted(panel):
+def painted(panel, width=900, height=500):
     """Return (text, rectangle) of all names that the panel paints, and its drawing."""
     written = []
 
@@ -193,8 +193,8 @@ def painted(panel):
         def _write(self, painter, text, box, colour, bold=False):
             written.append((text, box))
 
-    drawing = Seen(QSize(900, 500), panel.theme, panel._found, panel.placed)
-    image = QImage(900, 500, QImage.Format.Format_RGB32)
+    drawing = Seen(QSize(width, height), panel.theme, panel._found, panel.placed)
+    image = QImage(width, height, QImage.Format.Format_RGB32)
     painter = QPainter(image)
     drawing.paint(painter, None)
     painter.end()
@@ -298,6 +298,24 @@ def test_the_name_of_a_roof_is_on_no_kernel(panel):
     panel.refresh()
     _, moved = name_of_the_roof()
     assert moved != usual
+
+
+def test_the_name_of_the_chosen_kernel_covers_as_little_as_it_can(panel):
+    """In a low chart it was written over the name of a roof, beside which there was room."""
+    session = panel.session
+    measure(session, "matmul_kernel_naive", 498.0, BX=32, BY=32)
+    session.choice.choose_kernel(find("matmul_kernel_naive", session.choice.kernels))
+    panel.refresh()
+    written, drawing = painted(panel, 640, 190)
+    box = next(box for text, box in written if text == panel.placed[0].name)
+    at = drawing.at(panel.placed[0])
+    others = [other for other in drawing._taken if other != box and not other.contains(at)]
+    usual = box.translated(0, at.y() - box.center().y())  # beside its marker
+
+    def covered(place):
+        return sum(place.intersects(other) for other in others)
+
+    assert covered(box) < covered(usual)
 
 
 def test_no_title_of_an_axis_overlaps_a_tick(panel):

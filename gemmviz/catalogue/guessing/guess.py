@@ -87,8 +87,8 @@ def _guess(text: str, path: Path, entry: str | None, around: Surroundings | None
     if is_cuda(path):
         source = replace(source, definitions=definitions_of(chosen, text, around, source.tunable))
     made = _describe(chosen, source, path, text, names)
-    made = replace(made, hindrance=hindrance(made, around), flaws=() if chosen.body else (empty_body(made),))
     made = replace(made, headers=around.headers, missing=around.missing) if around else made
+    made = replace(made, hindrance=hindrance(made, around), flaws=() if chosen.body else (empty_body(made),))
     whole = "\n".join([*(around.headers if around else ()), text])
     needed = needed_capability(without_comments(device_code(whole, chosen.name.rpartition("::")[2])))
     described = (replace(one, capability=needed) for one in (made, *made.others))

@@ -21,6 +21,7 @@ _BELOW_A_BYTE = re.compile(
     r"\bmma\.sync[\w.:]*\.[su](?P<four>4)\.[su]4\.|\bmma\.sync[\w.:]*\.b1\.b1\.|\bprecision\s*::\s*(?:[su](?P<also>4)|b1)\b"
 )
 _BYTES = ("int8", "uint8", "int32")
+_FILLED = re.compile(r"\bcudaMemcpyToSymbol(?:Async)?\s*\(\s*&?\s*(\w+)")
 _DIRECTIVE = re.compile(r"^[ \t]*#[ \t]*(if\w*|el\w+|endif)\b(.*)$", re.MULTILINE)
 _ARCHITECTURE = re.compile(r"\b__CUDA_ARCH__\s*(>=?)\s*(\d+)")
 _RECORDED = 900  # __CUDA_ARCH__ of simt/prelude/cuda.h
@@ -65,7 +66,15 @@ def in_its_file(made: Guess) -> str:
             line=made.text.count("\n", 0, below.start()) + 1,
             bits=bits,
         )
-    newer = _newer(kernel_text(replace(made, text=without_comments(made.text))))
+    own = kernel_text(replace(made, text=without_comments(made.text)))
+    words = {*re.findall(r"\w+", own)}
+    filled = [name for text in (made.text, *made.headers) for name in _FILLED.findall(text) if name in words]
+    if filled:
+        return tr(
+            "the kernel reads {names}, which the host fills before (cudaMemcpyToSymbol): a recording runs no host code",
+            names=_some(dict.fromkeys(filled)),
+        )
+    newer = _newer(own)
     if newer:
         return tr(
             "the kernel's code is for compute capability {newer} and later, and the recorder compiles it for {own}: "

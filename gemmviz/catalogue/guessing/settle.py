@@ -180,8 +180,7 @@ def _any_size(right: Guess, size: Problem, try_one: TryOne) -> Guess:
         turned = replace(right, grid=right.grid[::-1])
         if turned.grid != right.grid and not _wrong(turned, several, try_one):
             return replace(turned, settled=tr(_RIGHT_AT_TWO, size=size, other=several), right=True)
-        grouped = in_groups(right, size, lambda one, at: _wrong(one, at, try_one))
-        if grouped:
+        if grouped := in_groups(right, size, lambda one, at: _wrong(one, at, try_one)):
             return replace(grouped[0], settled=tr(_RIGHT_AT_TWO, size=size, other=grouped[1]), right=True)
         template = mark("recorded: C is right at {size} and at {other}, but at {third}: {fault}")
         return replace(right, settled=tr(template, size=size, other=odd, third=several, fault=wrong))
@@ -204,7 +203,8 @@ def _any_size(right: Guess, size: Problem, try_one: TryOne) -> Guess:
             made, alone = more, _odd(more, name, size)
     last = _odd(made, "MNK", size)
     if made is right or last is None or _wrong_somewhere(made, last, try_one)[0]:
-        made, last = _equal(right, size, try_one)
+        grouped = in_groups(right, size, lambda one, at: _wrong(one, at, try_one)) if "gridDim" in right.text else None
+        made, last = grouped or _equal(right, size, try_one)
     if last is None:
         made, last = _on_whole_grid(right, try_one)
     if last is None:

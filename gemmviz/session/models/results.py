@@ -59,6 +59,7 @@ class Results:
         self.document: Document | None = None
         self.figures = Figures()
         self.references: list[ReferenceResults] = []
+        self.reading = False  # whether the references of the first view are still to come
         self.proofs: list[Proofs] = []
         self.references_wanted: bool | None = None
         self.size_wanted: Size | None = None
@@ -210,7 +211,7 @@ class Results:
 
     def set_references(self, references: "list[ReferenceResults]") -> None:
         """Take the results that were measured on other machines."""
-        self.references = references
+        self.references, self.reading = references, False
         self.referenced.emit()
 
     def set_proofs(self, files: "list[Proofs]") -> None:

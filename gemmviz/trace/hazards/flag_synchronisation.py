@@ -16,6 +16,7 @@ from functools import cache
 import numpy as np
 
 from gemmviz.language import mark, tr
+from gemmviz.trace.distinct import numbered
 from gemmviz.trace.hazards.access_index import Flags, Ints
 from gemmviz.trace.recording.recording import Recording
 from gemmviz.trace.recording.tma_boxes import ASKED, FLAG_SEEN, FLAG_SET, GLOBAL_READ, LOADED, THREAD_FENCE, WRITTEN
@@ -87,10 +88,11 @@ class Waits:
             Rows of the recording.
         """
         kind, example = self._kinds(np.concatenate([one, other]))
-        pairs = np.stack([kind[: len(one)], kind[len(one) :]])
-        different, which = np.unique(pairs, axis=1, return_inverse=True)
-        found = np.array([not self._missing(int(example[a]), int(example[b])) for a, b in different.T], bool)
-        ordered: Flags = found[which.reshape(-1)] if len(found) else np.zeros(0, bool)
+        pairs = kind[: len(one)], kind[len(one) :]
+        first, which = numbered(*pairs)
+        different = zip(pairs[0][first], pairs[1][first], strict=True)
+        found = np.array([not self._missing(int(example[a]), int(example[b])) for a, b in different], bool)
+        ordered: Flags = found[which]
         return ordered
 
     def missing(self, one: int, other: int) -> str:
@@ -105,9 +107,8 @@ class Waits:
         before = np.sort(events.row[events.kind >= WRITTEN])
         stretch = np.searchsorted(before, rows, "right")
         columns = (log.block[rows], log.thread[rows], log.phase[rows], stretch, self._box[rows], self._loaded[rows])
-        key = np.stack([column.astype(np.int64) for column in columns])
-        _, first, number = np.unique(key, axis=1, return_index=True, return_inverse=True)
-        return number.reshape(-1), rows[first]
+        first, number = numbered(*columns)
+        return number, rows[first]
 
     def _boxes(self) -> tuple[Ints, list[_Event | None]]:
         """Return for each row its box in a matrix, -1: none; and the event that requests each box."""

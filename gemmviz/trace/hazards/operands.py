@@ -11,7 +11,7 @@ import numpy as np
 
 from gemmviz.catalogue.matrices import MATRICES, A, B, C
 from gemmviz.language import mark, tr
-from gemmviz.trace.distinct import distinct
+from gemmviz.trace.distinct import distinct, numbered
 from gemmviz.trace.hazards.access_index import Flags, Ints
 from gemmviz.trace.hazards.finding import Finding
 from gemmviz.trace.hazards.hazard_text import element_name, who
@@ -123,9 +123,7 @@ def _units(items: Items, by_warp: bool) -> Ints:
     stretch = np.cumsum(begins) - 1
     cell = np.full(int(stretch[-1]) + 1, np.iinfo(np.int64).max)
     np.minimum.at(cell, stretch[store], items.element[store])
-    keys = np.stack([items.owner, cell[stretch]], axis=1)
-    number: Ints = np.unique(keys, axis=0, return_inverse=True)[1].reshape(-1)
-    return number
+    return numbered(items.owner, cell[stretch])[1]
 
 
 def _owned(recording: Recording, items: Items, unit: Ints) -> tuple[Ints, Ints]:

@@ -139,6 +139,8 @@ class LadderChart(PaintedChart):
         """Return the sentence about the content of the bars."""
         size, kernel = self.figures.size, self.session.choice.kernel
         if size is None or not self.figures.bars:
+            if self.session.results.reading:
+                return tr("Reading the results…")
             return tr("No kernel of this element type is measured yet: press “Measure this”")
         texts = {"size": short_size(size), "dtype": dtype_text(kernel.dtype)}
         if kernel.backend in ("cuda", "cublas"):

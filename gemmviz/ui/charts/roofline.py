@@ -192,7 +192,13 @@ class RooflinePanel(PaintedChart):
     # Drawing
 
     def refresh(self) -> None:
-        """Draw the current roofs, kernels and bound."""
+        """Draw the current roofs, kernels and bound; which device they are of is known when the results are read."""
+        reading = self.session.results.reading
+        for part in (self.device, self.tile, self.bound, self.plot, self.tag):
+            part.setVisible(not reading)
+        if reading:
+            self.hint.setText(tr("Reading the results…"))
+            return
         rows = self._rows()
         roles = {bar.kernel.name: bar.role for bar in ladder_figures(self.session).bars}
         roles[self.session.choice.kernel.name] = "chosen"

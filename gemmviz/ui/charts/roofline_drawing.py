@@ -280,7 +280,7 @@ class Drawing:
         taken = [other for other in self._taken if other != own]
         box = next((b for b in inside if not any(b.intersects(other) for other in taken)), None)
         if box is None and chosen:
-            box = inside[0] if inside else tries[0]
+            box = min(inside or tries[:1], key=lambda b: sum(b.intersects(other) for other in taken))
         if box is not None:
             self._taken.append(box)
             painter.fillRect(box, QColor(self._theme.background))

@@ -71,7 +71,8 @@ class SampleChart(PaintedChart):
         self.telemetry.setVisible(bool(self.telemetry.text()))
         if rows is None or not rows.all:
             self.tag.say("")
-            self.hint.setText(tr("No samples yet: measure a kernel, and they appear here"))
+            none = tr("No samples yet: measure a kernel, and they appear here")
+            self.hint.setText(tr("Reading the results…") if self.session.results.reading else none)
         else:
             whole = origin_name(rows.origin)
             self.tag.say(whole.rpartition(", ")[0] if rows.origin else tr("measured"), bool(rows.origin), whole)

@@ -77,6 +77,8 @@ class SizeChart(PaintedChart):
             text = tr("GFLOPS for M = N = K, {dtype}; both axes logarithmic", dtype=dtype)
             marks = self._marks(origins) if len(origins) > 1 else ""
             self.hint.setText(f"{text}  ·  {marks}" if marks else text)
+        elif self.session.results.reading:
+            self.hint.setText(tr("Reading the results…"))
         else:
             self.hint.setText(tr("Nothing is measured at M = N = K yet: press “Over N”"))
         self.plot.update()

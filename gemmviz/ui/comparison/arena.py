@@ -39,7 +39,8 @@ class SecondStage(Stage):
         beside = self.staged
         progress = beside.progress["record"]
         if progress is not None:
-            return tr("Recording {rung}…", rung=beside.choice.kernel.alias), progress[0]
+            repeated = progress[0] == tr("Recording {rung}", rung=beside.choice.kernel.alias)  # says it only once
+            return tr("Recording {rung}…", rung=beside.choice.kernel.alias), "" if repeated else progress[0]
         if beside.messages.current is not None:
             return tr("No recording of {rung}", rung=beside.choice.kernel.alias), tr("The line above says why.")
         return tr("{rung} comes next", rung=beside.choice.kernel.alias), tr(

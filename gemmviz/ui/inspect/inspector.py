@@ -74,6 +74,7 @@ class Inspector(QTabWidget):
         self.lines = SourceLines(session.cursor)
         self.lines.in_turn.turns = turns
         self.setDocumentMode(True)
+        self.tabBar().setExpanding(True)  # in this mode the tabs would stay close together where there is room
         self.setAccessibleName(tr("Source and inspector"))
         self._pages = {name: _Page() for name in PANELS}
         self._pages["source"].fill(source_side)

@@ -319,7 +319,7 @@ class MeasureControls(QWidget):
     def _offer(self) -> None:
         """Offer the measurements that are possible now; where the chosen kernel cannot be measured, say why."""
         idle, why = not self.session.progress.is_any("bench", "beside"), why_not(self.session)
-        self.why.setText(reason_and_remedy(self.session))
+        self.why.setText(reason_and_remedy(self.session, on_page=True))
         self.why.setVisible(bool(why))
         for button in (self.this, self.over_this):
             button.setEnabled(idle and not why)

@@ -32,6 +32,7 @@ def add_card(
     for label in (title, body, info):
         label.setWordWrap(True)
         label.setAlignment(Qt.AlignmentFlag.AlignTop | Qt.AlignmentFlag.AlignLeft)
+        label.setIndent(0)  # a line above a label would indent its text
     button.setObjectName("primary" if number == 1 else "")
     button.setAccessibleDescription(texts[1])
     button.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)

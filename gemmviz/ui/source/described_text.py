@@ -1,7 +1,7 @@
 """Shows a file with its front matter on top, and tints the new lines."""
 
-from PySide6.QtGui import QColor, QTextCursor, QTextFormat
-from PySide6.QtWidgets import QPlainTextEdit, QTextEdit
+from PySide6.QtGui import QColor, QTextBlockFormat, QTextCursor
+from PySide6.QtWidgets import QPlainTextEdit
 
 from gemmviz.language import tr
 from gemmviz.ui.look.theme import Theme
@@ -12,6 +12,7 @@ class DescribedText(QPlainTextEdit):
 
     def __init__(self) -> None:
         super().__init__()
+        self._tinted = 0
         self.setReadOnly(True)
         self.setTabChangesFocus(True)
         self.setAccessibleName(tr("The file with its front matter"))
@@ -37,14 +38,15 @@ class DescribedText(QPlainTextEdit):
         theme
             The colours.
         """
-        marks = []
-        for line in range(lines):
-            mark = QTextEdit.ExtraSelection()
-            colour = QColor(theme.bad if line + 1 == wrong else theme.raised)
-            if line + 1 == wrong:
-                colour.setAlpha(90)
-            mark.format.setBackground(colour)
-            mark.format.setProperty(QTextFormat.Property.FullWidthSelection, True)
-            mark.cursor = QTextCursor(self.document().findBlockByLineNumber(line))
-            marks.append(mark)
-        self.setExtraSelections(marks)
+        # Lines that were tinted before lose it.
+        for number in range(min(max(lines, self._tinted), self.blockCount())):
+            tinted = QTextBlockFormat()  # of all rows of the line: a long line is wrapped
+            if number < lines:
+                colour = QColor(theme.bad if number + 1 == wrong else theme.raised)
+                if number + 1 == wrong:
+                    colour.setAlpha(90)
+                tinted.setBackground(colour)
+            cursor = QTextCursor(self.document().findBlockByNumber(number))
+            if cursor.blockFormat() != tinted:
+                cursor.setBlockFormat(tinted)
+        self._tinted = lines

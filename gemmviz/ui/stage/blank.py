@@ -52,7 +52,9 @@ def blank_text(staged: Staged, permission: Permission | None, presented: bool) -
         )
     progress = staged.progress["record"]
     if progress is not None:
-        return tr("Recording {kernel}…", kernel=kernel.alias), progress[0]
+        # The first words of the recorder only repeat the title.
+        repeated = progress[0] == tr("Recording {kernel}", kernel=kernel.alias)
+        return tr("Recording {kernel}…", kernel=kernel.alias), "" if repeated else progress[0]
     if staged.cursor.failure == (staged.choice.text, "cancelled"):
         return (
             tr("The recording of {kernel} was cancelled", kernel=kernel.alias),

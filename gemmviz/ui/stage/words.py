@@ -264,6 +264,8 @@ class Words:
         room_for_text = below.height() >= 0.8 * metrics.height()
         text = fitting(_unbroken(sentence.text), metrics, below.size().toTuple()) if room_for_text else ""
         complete = room_for_text and _height_of(text, metrics, below.width()) <= below.height() + 1
+        if room_for_text and not complete:
+            text = _shortened(text, metrics, below.width(), below.height())
         bar = QRectF(place.left, place.top, _BAR, place.height)
         return _Placed((bold, lead), sentence.remark, font, (below, text), top, bar, complete)
 
@@ -288,6 +290,17 @@ def fitting(text: str, metrics: QFontMetricsF, room: tuple[float, float]) -> str
         if len(parts) == 1 or _height_of(shown, metrics, width) <= height + 1:
             return shown
         parts.pop()
+
+
+def _shortened(text: str, metrics: QFontMetricsF, width: float, height: float) -> str:
+    """Return as many words of a text as fit in whole lines; at least the first one."""
+    words = text.split(" ")
+    while len(words) > 1:
+        words.pop()
+        shown = " ".join(words).rstrip(",;:") + "…"
+        if _height_of(shown, metrics, width) <= height + 1:
+            return shown
+    return words[0]
 
 
 def in_lines(parts: list[str], metrics: QFontMetricsF, width: float) -> str:

@@ -40,6 +40,7 @@ class LateTasks(QObject):
     def __init__(self, window: QWidget, session: Session) -> None:
         super().__init__(window)
         self._window, self._session = window, session
+        session.results.reading = not session.results.references
         self._timer = QTimer(self)
         self._timer.setSingleShot(True)
         self._timer.timeout.connect(self._do_next)
@@ -123,6 +124,7 @@ def load_references(session: Session) -> None:
     """Read the measurements and proofs of other machines, unless the session has them already."""
     results = session.results
     if results.references:
+        results.reading = False
         return
     from gemmviz.bench import reference_results  # late: after the first paint
     from gemmviz.proving import proofs

@@ -245,3 +245,14 @@ def test_a_template_argument_that_no_file_gives_is_not_called_wrong() -> None:
     assert not made.wrong_itself and not made.settled.endswith(OWN_LAUNCH_IS_WRONG)
     given = settled(text.replace("gemm<<<", "gemm<2><<<"))
     assert given.wrong_itself and given.settled.endswith(OWN_LAUNCH_IS_WRONG)
+
+
+@pytest.mark.parametrize("filled", [True, False])
+def test_a_table_that_the_host_fills_is_no_fault_of_the_kernel(filled: bool) -> None:
+    text = program(SIGNATURE, "C[row * N + col] = sum * factors[0];", "A, B, C, M, N, K")
+    text = "__device__ float factors[4];\n" + text
+    if filled:
+        text = text.replace("    dim3 block", "    cudaMemcpyToSymbol(factors, host, sizeof(factors));\n    dim3 block")
+    made = settled(text)
+    assert not made.right and made.wrong_itself == (not filled)
+    assert ("reads factors, which the host fills" in made.settled) == filled

@@ -7,6 +7,8 @@ from gemmviz.catalogue.guessing.block_sides import doubled, in_groups
 from gemmviz.catalogue.guessing.guess import guess
 from gemmviz.catalogue.guessing.guessed_kernel import guessed_kernel
 from gemmviz.catalogue.guessing.guessed_matter import Guess
+from gemmviz.catalogue.guessing.settle import settle
+from gemmviz.catalogue.kernel import Kernel
 from gemmviz.catalogue.problem import Problem
 
 TEXT = """
@@ -56,3 +58,16 @@ def test_columns_and_terms_that_are_equal_are_doubled_together() -> None:
     kernel = guessed_kernel(replace(made, requires=(*made.requires, "K == N", "N % 16 == 0", "M % 16 == 0")))
     assert doubled(kernel, Problem(16, 64, 64)) == Problem(16, 128, 128)
     assert doubled(kernel, Problem(16, 2048, 2048)) is None
+
+
+def test_groups_are_found_where_a_size_has_blocks_along_one_side() -> None:
+    large = TEXT.replace("/ 16, M / 16", "/ 128, M / 128").replace("* 16 + threadIdx", "* 128 + 8 * threadIdx")
+    seen = []
+
+    def try_one(kernel: Kernel, size: Problem) -> str:
+        seen.append(size)
+        return "" if size.n % 512 == 0 or (size.m, size.n) == (128, 128) else "wrong"
+
+    found = settle(guess(large, Path("mine.cu")), try_one)
+    assert found.right and "N % 512 == 0" in found.requires and "M == N" not in found.requires
+    assert any(size.m > size.n == 128 for size in seen)

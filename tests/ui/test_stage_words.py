@@ -1,0 +1,30 @@
+# ruff: noqa: E402  (modules that need Qt are imported after `need_qt`)
+"""The sentence in the stage's free quadrant: whole lines, in any height."""
+
+import pytest
+from recordings import small_tiled
+from window_driving import need_qt
+
+need_qt()
+
+from PySide6.QtCore import QRectF, Qt
+from PySide6.QtGui import QFont, QFontMetricsF
+
+from gemmviz.ui.look.theme import THEMES
+from gemmviz.ui.stage.scene import Bounds
+from gemmviz.ui.stage.words import Sentence, Words
+
+IDEA = "A and B lie in shared memory as in the matrices: lanes read a column of A's tile, so many meet in a bank."
+
+
+@pytest.mark.parametrize("lines", [1.0, 1.7, 2.4, 6.0])
+def test_a_sentence_that_is_too_long_ends_with_a_whole_line(qapp, lines):
+    """Between the title and two formulas its second line was cut in half."""
+    words = Words(small_tiled(), THEMES["dark"], QFont())
+    height = QFontMetricsF(QFont()).height()
+    placed = words._placed_sentence(Bounds(0, 0, 240, lines * height), Sentence("", "", IDEA, idea=True))
+    room, text = placed.text
+    wrapped = QFontMetricsF(placed.font).boundingRect(QRectF(0, 0, room.width(), 1e5), Qt.TextFlag.TextWordWrap, text)
+    assert wrapped.height() <= room.height() + 1
+    assert text == IDEA if placed.complete else IDEA.startswith(text[:-1]) and text[-1] == "…"
+    assert placed.complete == (lines > 5)
