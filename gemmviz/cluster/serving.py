@@ -23,6 +23,8 @@ _PATIENCE_S = "120 s"
 _LOOK_S = 0.5
 # A worker that measures would end after its piece: Dask waits 4 s for it, and only then kills it.
 _ENDING_S = 0.5
+# What a worker imports at its start: else all workers import it at the start of the first command, while it waits.
+_FIRST = ["gemmviz.cluster.work"]
 # Dask's pages about a scheduler and its workers have no certificates: there are none, and nobody outside could ask.
 _HTTP = "127.0.0.1:0"
 _SETTINGS: dict[str, object] = {
@@ -145,6 +147,7 @@ async def _serve(
                 death_timeout=_PATIENCE_S,
                 silence_logs=logging.CRITICAL,
                 dashboard_address=_HTTP,
+                preload=_FIRST,
                 **one,
             )
             for number, one in enumerate(settings)

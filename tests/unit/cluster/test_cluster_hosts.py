@@ -8,11 +8,12 @@ import sys
 import time
 
 import pytest
-from clusters import GEMMVIZ, alive, descendants
+from clusters import GEMMVIZ, alive, cluster, descendants
 
 from gemmviz.bench import results
 from gemmviz.cli import run
 from gemmviz.cluster import serving
+from gemmviz.cluster.connection import connected
 
 SSH = """#!/bin/sh
 # Takes the place of ssh: runs the command here, as another host would, with a shell.
@@ -138,3 +139,11 @@ def test_workers_that_ssh_started_measure_and_end_with_the_scheduler(tmp_path):
     while alive(below) and time.monotonic() < end:
         time.sleep(0.2)
     assert not alive(below)
+
+
+@pytest.mark.thorough
+def test_a_worker_has_imported_what_serves_pieces_before_the_first_command():
+    pytest.importorskip("distributed")
+    with cluster(1) as (at, _), connected(at, None) as client:
+        (imported,) = client.run(eval, "'gemmviz.cluster.work' in __import__('sys').modules").values()
+    assert imported
