@@ -24,6 +24,8 @@ from gemmviz.catalogue.tensor_map import SUFFIX
 from gemmviz.language import mark, tr
 
 _CALLED = mark("{name} is called like {role}")
+_SIDE = mark("{name} is called like the side of a tile")
+_OF_A_THREAD = mark("{name} is called like the number of elements of a thread")
 _FIRST, _OTHER = mark("{name} is the first matrix that is read"), mark("{name} is the other matrix read")
 _SCALES = re.compile(r"(?i)alpha|beta|scal|^[ab]$")
 _OFFSET = re.compile(r"(?i)(?:row|col|column|[mnk])?_?(?:offset|start|begin)_?(?:row|col|column|[mnk])?")
@@ -45,7 +47,8 @@ def assign(function: Function, indexing: Indexing, tiles: Mapping[str, int] | No
     _matrices(function, indexing, roles)
     for name, value in (tiles or {}).items():
         roles.of[name] = str(value)
-        roles.why[name] = GuessReason(0.7, tr("{name} is called like the side of a tile", name=name))
+        why = _SIDE if value > 1 else _OF_A_THREAD
+        roles.why[name] = GuessReason(0.7, tr(why, name=name))
     whole = [p.name for p in function.parameters if not p.pointer and p.type in WHOLE and p.name]
     for name in (one for one in whole if _OFFSET.fullmatch(one)):
         roles.of[name] = "0"

@@ -1,4 +1,7 @@
-"""Parameters of a kernel that give the side of its tile at run time: ``int tile_width``, a loop's step, the block's."""
+"""Parameters of a kernel that give the side of its tile at run time: ``int tile_width``, a loop's step, the block's.
+
+So are those that say how many elements each thread computes: ``int coarse_factor``.
+"""
 
 import re
 from dataclasses import replace
@@ -9,6 +12,7 @@ from gemmviz.catalogue.guessing.host_launch import find, number_at
 from gemmviz.catalogue.guessing.roles import WHOLE, is_size_word
 
 _CALLED = re.compile(r"(?i)_*(?:tile|blo?c?k)_*(?:width|size|dim|side|w|sz|len|length)?|ts|bs|tw")
+_OF_A_THREAD = re.compile(r"(?i)coars|per_?thread")
 _USUAL = 16
 
 
@@ -25,10 +29,12 @@ def run_time_tiles(function: Function, source: ParsedSource) -> dict[str, int]:
         if parameter.pointer or parameter.type not in WHOLE:
             continue
         of_block = _host_names(place, parameter.name, function, source)
-        if not of_block and not _CALLED.fullmatch(parameter.name) and not _is_step(parameter.name, function):
+        usual = 1 if _OF_A_THREAD.search(parameter.name) else _USUAL
+        is_tile = bool(of_block) or _CALLED.fullmatch(parameter.name) or _is_step(parameter.name, function)
+        if usual == _USUAL and not is_tile:
             continue
         numbers = (number_at(launch, source, place) for launch in find(source, function))
-        found[parameter.name] = next((value for value in numbers if value), _USUAL)
+        found[parameter.name] = next((value for value in numbers if value), usual)
         found |= dict.fromkeys(of_block, found[parameter.name])
     return found
 

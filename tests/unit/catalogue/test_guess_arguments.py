@@ -82,6 +82,18 @@ def test_the_side_of_a_tile_is_the_one_that_the_file_gives():
     assert (made.roles[-1], made.block) == ("8", ("8", "8"))
 
 
+def test_the_elements_of_a_thread_that_are_given_at_run_time_are_no_distance_of_rows():
+    """The number of columns was tried for them: C was right at small sizes, and at 1024 a GPU left an array."""
+    text = (
+        TILE_OF_RUN_TIME.replace("int tileWidth)", "int tileWidth, int coarse_factor)")
+        .replace("blockIdx.x * tileWidth", "blockIdx.x * coarse_factor * tileWidth")
+        .replace("n, o, tileWidth)", "n, o, tileWidth, from_user)")
+    )
+    made = guess(text, Path("product.cu"))
+    assert made.roles == ("A", "B", "C", "M", "K", "N", "16", "1")
+    assert made.grid == ("ceil(N / 16)", "ceil(M / 16)")
+
+
 def test_sizes_behind_pointers_are_the_sizes():
     text = KERNEL_OF_POINTERS.replace("SIZES", "int *M, int *N, int *K")
     made = guess(text, Path("product.cu"))
