@@ -295,12 +295,18 @@ def fitting(text: str, metrics: QFontMetricsF, room: tuple[float, float]) -> str
 def _shortened(text: str, metrics: QFontMetricsF, width: float, height: float) -> str:
     """Return as many words of a text as fit in whole lines; at least the first one."""
     words = text.split(" ")
-    while len(words) > 1:
-        words.pop()
-        shown = " ".join(words).rstrip(",;:") + "…"
-        if _height_of(shown, metrics, width) <= height + 1:
-            return shown
-    return words[0]
+
+    def shown(count: int) -> str:
+        return " ".join(words[:count]).rstrip(",;:") + "…"
+
+    least, most = 1, len(words) - 1
+    while least < most:
+        middle = (least + most + 1) // 2
+        if _height_of(shown(middle), metrics, width) <= height + 1:
+            least = middle
+        else:
+            most = middle - 1
+    return shown(least)
 
 
 def in_lines(parts: list[str], metrics: QFontMetricsF, width: float) -> str:
