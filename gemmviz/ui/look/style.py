@@ -96,12 +96,13 @@ def style_sheet(theme: Theme, scale: float = 1.0) -> str:
     QListView, QTreeView, QTableView, QTextEdit, QPlainTextEdit {{ background: {t.background}; color: {t.text}; }}
     QHeaderView::section {{ background: {t.panel}; color: {t.muted}; border: none; padding: 2px 5px; }}
     QTableView {{ gridline-color: {t.raised}; }}
-    QTabWidget[narrow="true"] QTabBar::tab {{ padding: 4px 3px; font-size: {TYPE_PT * 0.92 * scale:.2f}pt; }}
+    QTabWidget[narrow="true"] QTabBar::tab {{ padding: 2px 1px 4px; font-size: {TYPE_PT * 0.92 * scale:.2f}pt; }}
     QTabWidget::pane {{ border: none; }}
     QTabBar {{ qproperty-drawBase: 0; }}
-    QTabBar::tab {{ background: {t.panel}; color: {t.muted}; padding: 4px 10px; border: none;
-        border-bottom: 2px solid {t.panel}; }}
-    QTabBar::tab:selected {{ color: {t.text}; border-bottom: 2px solid {t.accent}; }}
+    QTabBar::tab {{ background: {t.panel}; color: {t.muted}; padding: 2px 8px 4px;
+        border: 2px solid {t.panel}; }}
+    QTabBar::tab:selected {{ color: {t.text}; border-bottom-color: {t.accent}; }}
+    QTabBar::tab:selected:focus {{ border-color: {t.text}; }}
     QProgressBar {{ background: {t.background}; border: 1px solid {t.border}; border-radius: 4px;
         text-align: center; color: {t.text}; min-height: {line}px; }}
     QProgressBar::chunk {{ background: {t.border}; border-radius: 3px; }}
