@@ -115,6 +115,19 @@ def test_until_the_references_are_read_no_chart_says_that_nothing_is_measured(pa
     assert page.roofline.device.isVisible() and page.roofline.plot.isVisible()
 
 
+def test_until_the_references_are_read_no_other_device_has_an_occupancy(page):
+    """At first the tab said 33 % of an RTX 3080, a moment later 100 % of an H200."""
+    results, tab = page.session.results, page.occupancy
+    references = results.references
+    results.set_references([])
+    results.reading = True
+    tab.refresh()
+    assert tab.headline.text() == "Reading the results…" and tab.device.isHidden() and tab.text.isHidden()
+    results.set_references(references)
+    tab.refresh()
+    assert "H200" in tab.device.currentText() and "100" in tab.headline.text() and not tab.threads.isHidden()
+
+
 def test_the_page_does_not_send_to_itself(page, qtbot):
     controls = MeasureControls(page.session)
     qtbot.addWidget(controls)

@@ -137,7 +137,13 @@ class OccupancyPanel(QWidget):
         return found
 
     def refresh(self) -> None:
-        """Draw the curves and explain them."""
+        """Draw the curves and explain them; which device they are of is known when the results are read."""
+        reading = self.session.results.reading
+        for part in (*self._whatifs, self.device, self.reset, self.text):
+            part.setVisible(not reading)
+        if reading:
+            self.headline.setText(tr("Reading the results…"))
+            return
         found, use = self._limits, self.use
         self.shared.set_most(max(found.shared_per_block, use.shared_bytes))
 
