@@ -14,6 +14,7 @@ from gemmviz.catalogue.guessing.roles import (
     GuessReason,
     Roles,
     is_map,
+    is_of_a_thread,
     matrix_called,
     named_so,
     plain_word,
@@ -47,7 +48,7 @@ def assign(function: Function, indexing: Indexing, tiles: Mapping[str, int] | No
     _matrices(function, indexing, roles)
     for name, value in (tiles or {}).items():
         roles.of[name] = str(value)
-        why = _SIDE if value > 1 else _OF_A_THREAD
+        why = _OF_A_THREAD if is_of_a_thread(name) else _SIDE
         roles.why[name] = GuessReason(0.7, tr(why, name=name))
     whole = [p.name for p in function.parameters if not p.pointer and p.type in WHOLE and p.name]
     for name in (one for one in whole if _OFFSET.fullmatch(one)):

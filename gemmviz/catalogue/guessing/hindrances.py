@@ -79,7 +79,7 @@ def in_its_file(made: Guess) -> str:
         return tr(
             "the kernel's code is for compute capability {newer} and later, and the recorder compiles it for {own}: "
             "choose a kernel for {own}, or measure this one without a recording (gemmviz bench)",
-            newer=f"{newer / 100:.1f}",
+            newer=f"{-(-newer // 10) / 10:.1f}",
             own=f"{_RECORDED / 100:.1f}",
         )
     return ""

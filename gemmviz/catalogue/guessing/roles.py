@@ -66,6 +66,7 @@ SIZE_WORDS = {
 # Rows and columns in Spanish, Portuguese, French, Italian and German.
 _ROWS = re.compile(r"fil(?:as?)?(?=[abc]?$)|linhas?|lignes?|righe?|zeilen?")
 _COLUMNS = re.compile(r"columnas?|colunas?|colonn[ae]s?|spalten?")
+_OF_A_THREAD = re.compile(r"(?i)coars|per_?thread")
 _SIZE_AFFIX = re.compile(
     r"^(?:size|dim|num|len|length|matrix|mat|total|problem)(?=[mnk]$)|(?<=^[mnk])(?:size|dim|global|total|len|length)$"
     r"|(?<=^[abc](?:row|col))(?:size|count)$"
@@ -117,6 +118,11 @@ class Roles:
     def parameter(self, role: str) -> str:
         """Return the parameter of a role, or an empty text."""
         return next((name for name, given in self.of.items() if given == role), "")
+
+
+def is_of_a_thread(name: str) -> bool:
+    """Return whether a name is one of the number of elements that each thread computes: ``coarse_factor``."""
+    return _OF_A_THREAD.search(name) is not None
 
 
 def is_size_word(name: str) -> bool:

@@ -9,10 +9,9 @@ from dataclasses import replace
 from gemmviz.catalogue.guessing.cxx import ParsedSource
 from gemmviz.catalogue.guessing.functions import Function
 from gemmviz.catalogue.guessing.host_launch import find, number_at
-from gemmviz.catalogue.guessing.roles import WHOLE, is_size_word
+from gemmviz.catalogue.guessing.roles import WHOLE, is_of_a_thread, is_size_word
 
 _CALLED = re.compile(r"(?i)_*(?:tile|blo?c?k)_*(?:width|size|dim|side|w|sz|len|length)?|ts|bs|tw")
-_OF_A_THREAD = re.compile(r"(?i)coars|per_?thread")
 _USUAL = 16
 
 
@@ -29,10 +28,11 @@ def run_time_tiles(function: Function, source: ParsedSource) -> dict[str, int]:
         if parameter.pointer or parameter.type not in WHOLE:
             continue
         of_block = _host_names(place, parameter.name, function, source)
-        usual = 1 if _OF_A_THREAD.search(parameter.name) else _USUAL
-        is_tile = bool(of_block) or _CALLED.fullmatch(parameter.name) or _is_step(parameter.name, function)
-        if usual == _USUAL and not is_tile:
+        of_a_thread = is_of_a_thread(parameter.name)
+        is_side = bool(of_block) or _CALLED.fullmatch(parameter.name) or _is_step(parameter.name, function)
+        if not of_a_thread and not is_side:
             continue
+        usual = 1 if of_a_thread else _USUAL
         numbers = (number_at(launch, source, place) for launch in find(source, function))
         found[parameter.name] = next((value for value in numbers if value), usual)
         found |= dict.fromkeys(of_block, found[parameter.name])

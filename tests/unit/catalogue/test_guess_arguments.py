@@ -92,6 +92,8 @@ def test_the_elements_of_a_thread_that_are_given_at_run_time_are_no_distance_of_
     made = guess(text, Path("product.cu"))
     assert made.roles == ("A", "B", "C", "M", "K", "N", "16", "1")
     assert made.grid == ("ceil(N / 16)", "ceil(M / 16)")
+    assert made.why["coarse_factor"].why == "coarse_factor is called like the number of elements of a thread"
+    assert guess(text.replace("from_user", "4"), Path("product.cu")).roles[-1] == "4"
 
 
 def test_sizes_behind_pointers_are_the_sizes():

@@ -224,7 +224,7 @@ def test_few_launches_are_tried_after_the_file_s_own_that_no_layout_makes_right(
     ("condition", "otherwise", "newer"),
     [
         ("#if defined(__CUDA_ARCH__) && (__CUDA_ARCH__ >= 1000)", "", "10.0"),
-        ("#if __CUDA_ARCH__ > 900", "", "9.0"),
+        ("#if __CUDA_ARCH__ > 900", "", "9.1"),
         ("#if __CUDA_ARCH__ >= 1000", "#else\nC[row * N + col] = sum + 1;", ""),
         ("#if __CUDA_ARCH__ < 1000", "", ""),
     ],
