@@ -10,6 +10,8 @@ from gemmviz.catalogue.guessing.host.launched import evaluated
 from gemmviz.catalogue.guessing.launches import HostLaunch
 
 _LINE = re.compile(r"^([ \t]*)//+([^\n]*(?:<<<[^\n]*>>>[^\n]*;|\bdim3\s+\w+\s*[({=][^\n]*;)[^\n]*)$", re.MULTILINE)
+# The kernel's name and the launch may stand in two lines.
+_NAME = re.compile(r"^([ \t]*)//+([ \t]*\w+\s*(?:<[^\n;{}]*>)?[ \t]*)\n[ \t]*//+([^\n]*<<<)", re.MULTILINE)
 _LINES = re.compile(r"(?:^[ \t]*//[^\n]*\n)*^[ \t]*//[^\n]*<<<(?:[^\n]*\n[ \t]*//)*[^\n]*$", re.MULTILINE)
 _VALUE = re.compile(
     r"^([ \t]*)//+([ \t/]*(?:const(?:expr)?\s+)?(?:unsigned(?:\s+int)?|int|size_t|auto|uint\w*)\s+\w+\s*=[^\n;]*;\s*)$",
@@ -42,7 +44,7 @@ def _without_marks(text: str) -> str:
         return text
     # The values that a launch in a comment needs are defined in the same comment.
     text = _LINES.sub(lambda lines: _VALUE.sub(_code, lines[0]), text)
-    return _LINE.sub(_code, text)
+    return _LINE.sub(_code, _NAME.sub(r"\n\1//\2\3", text))
 
 
 def _code(line: re.Match[str]) -> str:
