@@ -29,6 +29,7 @@ _SIDE = mark("{name} is called like the side of a tile")
 _OF_A_THREAD = mark("{name} is called like the number of elements of a thread")
 _FIRST, _OTHER = mark("{name} is the first matrix that is read"), mark("{name} is the other matrix read")
 _SCALES = re.compile(r"(?i)alpha|beta|scal|^[ab]$")
+_COUNTS_PRODUCTS = re.compile(r"(?i)batch|^(?:num_?|n_?)?heads?$")
 _OFFSET = re.compile(r"(?i)(?:row|col|column|[mnk])?_?(?:offset|start|begin)_?(?:row|col|column|[mnk])?")
 _NEUTRAL = {"alpha": "1", "beta": "0"}
 _NAME_WEIGHTS = (6, 3, 1)
@@ -190,8 +191,8 @@ def _sizes(function: Function, roles: Roles, votes: Votes) -> None:
             # Two parameters may be one size: a kernel that has n for the width of all, and another one as a bound.
             same = next((role for role in ("M", "N") if role in votes[name]), "") or named_so(name)
             free = same or next((role for role in ("M", "N", "K") if role not in taken), "")
-            taken.add(free)
-            one = not free and "batch" in name.lower()
+            one = _COUNTS_PRODUCTS.search(name) is not None and not (free and votes[name])
+            taken.add("" if one else free)
             roles.of[name] = "1" if one else free
             why = mark("{name} is the remaining parameter") if free else mark("the role of {name} is unknown")
             why = mark("{name} counts products, and one is enough") if one else why

@@ -46,6 +46,7 @@ _MORE = re.compile(
 )
 _PIPELINE = re.compile(r"(?i)stage|pipeline|cp_async|cp\.async")
 _CUTS_AT_ZERO = re.compile(r"(?i)relu|\bf?maxf?\s*\(|[<>]=?\s*(?:\w+\()?0(?:\.0*)?f?\s*\)?\s*[?)]")
+_ONE_INDEX = re.compile(r"\b(\w+)\s*/\s*(\w+)\b.*\b\1\s*%\s*\2\b", re.DOTALL)
 _TILE_SIDE = re.compile(r"(?i)^b_?[mnk]$|block|tile|^t[mnk]?$")
 _ONE_SIZE = re.compile(r"[MN] == \d+")
 # A grid of one side whose blocks share the elements of C: ``floor(M * N / 4096)``.
@@ -209,6 +210,7 @@ def _otherwise(guess: Guess) -> Iterator[Guess]:
         yield replace(guess, adds=True)
     if not guess.epilogue and _CUTS_AT_ZERO.search(kernel_text(guess)):
         yield replace(guess, epilogue="relu")
+    yield from _flat(guess)
     yield from of_one_tile(guess)
     yield from as_deep_as_a_block(guess)
     yield from by_matrix_names(guess)
@@ -228,6 +230,13 @@ def _equal_tiles(guess: Guess) -> Iterator[Guess]:
         made = replace(guess, params=guess.params | dict.fromkeys(sides, (side,)))
         yield made
         yield _square(made)
+
+
+def _flat(guess: Guess) -> Iterator[Guess]:
+    """Yield a guess with one row of threads for all of C, where a kernel makes row and column of one index."""
+    lines = len(guess.block) == len(guess.grid) == 1 and not is_stated(guess, "grid") and {"M", "N"} <= {*guess.roles}
+    if lines and _ONE_INDEX.search(kernel_text(guess)):
+        yield replace(guess, grid=(f"ceil(M * N / {bracket(guess.block[0])})",))
 
 
 def _by_names(guess: Guess) -> Iterator[Guess]:

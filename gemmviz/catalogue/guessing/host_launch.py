@@ -15,7 +15,7 @@ from gemmviz.catalogue.guessing.launch_shape import Shape
 from gemmviz.catalogue.guessing.launches import HostLaunch
 from gemmviz.catalogue.guessing.literal_sizes import with_names
 from gemmviz.catalogue.guessing.polynomial import Polynomial, looked_up, parse
-from gemmviz.catalogue.guessing.quotients import exact, rounded_text
+from gemmviz.catalogue.guessing.quotients import exact, not_zero, rounded_text
 from gemmviz.catalogue.guessing.roles import WHOLE, GuessReason, Roles
 from gemmviz.catalogue.guessing.struct_parameters import sizes_of_members
 from gemmviz.catalogue.guessing.tensors import usual_sides
@@ -88,7 +88,7 @@ def shape(launch: HostLaunch, function: Function, source: ParsedSource, roles: R
     asked = (text for text in made.requires if not (_FIXED.fullmatch(text) and text[0] in in_grid))
     kept = [_extents(text, made, given.params, block) for text in asked]
     requires = [text for text in kept if not re.search(rf"\b{_OF_BLOCK.pattern}\b", text)] + _together(given.offered)
-    requires += exact(grid, requires)
+    requires += exact(grid, requires) + not_zero(grid)
     if any(re.search(r"\b[MNK]\b", side) for side in block):
         requires.append(f"{' * '.join(map(bracket, block))} <= {_MOST_THREADS}")
     of_kernel = tuple(_extents(text, made, given.params, block) for text in made.grid)
