@@ -13,6 +13,7 @@ from gemmviz.catalogue.guessing.roles import (
     WHOLE,
     GuessReason,
     Roles,
+    dimensions,
     is_map,
     is_of_a_thread,
     matrix_called,
@@ -161,10 +162,11 @@ def _sizes(function: Function, roles: Roles, votes: Votes) -> None:
     order = [p.name for p in function.parameters if p.name in votes]
     scores: dict[tuple[str, str], float] = {}
     whys: dict[tuple[str, str], str] = {}
+    meant = {name: name for name in order} | dimensions(order)
     for name in order:
-        word = size_word(name)
+        word = size_word(meant[name])
         for role, levels in SIZE_WORDS.items():
-            if role.startswith("ld") and named_so(name):
+            if role.startswith("ld") and named_so(meant[name]):
                 continue  # the columns of a matrix, which are also the distance between its rows
             level = next((i for i, words in enumerate(levels) if word in words.split()), None)
             used = votes[name].get(role, [])
@@ -189,9 +191,10 @@ def _sizes(function: Function, roles: Roles, votes: Votes) -> None:
     for name in order:
         if name not in roles.of:
             # Two parameters may be one size: a kernel that has n for the width of all, and another one as a bound.
-            same = next((role for role in ("M", "N") if role in votes[name]), "") or named_so(name)
+            same = next((role for role in ("M", "N") if role in votes[name]), "") or named_so(meant[name])
             free = same or next((role for role in ("M", "N", "K") if role not in taken), "")
-            one = _COUNTS_PRODUCTS.search(name) is not None and not (free and votes[name])
+            counts = _COUNTS_PRODUCTS.search(meant[name]) is not None
+            one = counts and (meant[name] != name or not (free and votes[name]))
             taken.add("" if one else free)
             roles.of[name] = "1" if one else free
             why = mark("{name} is the remaining parameter") if free else mark("the role of {name} is unknown")

@@ -300,6 +300,8 @@ def _names(launch: HostLaunch, function: Function, source: ParsedSource, roles: 
             given = launch.constants.get(argument[0], ())
             if len(given) == 1 and given[0].isidentifier():  # ``int M = a.size(0)``
                 names.setdefault(given[0], role)
+        elif len(argument) == 1 and role == "1" and parameter.type in WHOLE:  # one product of many
+            names.setdefault(argument[0], role)
     for side, size in usual_sides(function.parameters, launch.arguments, roles.of):
         names.setdefault(side, size)
     if not launch.arguments:  # called by a pointer: the host has a size under the name of the parameter that takes it
@@ -350,7 +352,8 @@ def _local(launch: HostLaunch, source: ParsedSource, word: str, names: Mapping[s
         known = inner in source.constants and inner not in source.tunable
         return _plain(source.constants[inner]) if known else None
 
-    known = {name: Polynomial.name(other) if other != name else None for name, other in names.items()}
+    one = Polynomial.number(1)
+    known = {name: None if name == it else one if it == "1" else Polynomial.name(it) for name, it in names.items()}
     return looked_up(value, known)(word)
 
 
