@@ -30,6 +30,7 @@ _SAID, _WHOLE = 0.9, 0.94
 # Blocks that people write, where nothing in the source says which one: along one side, and along two.
 _MOST_THREADS = 1024
 _LINES = ("256", "128", "32", "512", "1024", "64")
+_WIDTHS = (16, 32, 8)
 _PLANES = (("16", "16"), ("32", "32"), ("32", "8"), ("8", "8"), ("32", "4"), ("64", "4"))
 LEAST_DEPTH = 128
 """The depth of a sum that has several steps for every usual tile."""
@@ -140,6 +141,33 @@ def _one_block(guess: Guess) -> Iterator[Guess]:
         yield replace(guess, block=("N", "M"), requires=(*kept, f"M * N <= {_MOST_THREADS}"))
 
 
+def _one_tile(guess: Guess) -> Iterator[Guess]:
+    """Yield the launch of a kernel without a block index, whose host code has a grid for any size: C is one tile."""
+    body = kernel_text(guess)
+    if not is_stated(guess, "grid") or "threadIdx" not in body or re.search(r"\bblockIdx\b|ctaid", body):
+        return
+    found = [_QUOTIENT.fullmatch(side) or _EXACT.fullmatch(side) for side in guess.grid]
+    tile = {one[1]: bracket(one[2]) for one in found if one}
+    if {"M", "N"} <= {*tile}:
+        kept = [one for one in guess.requires if one.partition(" ")[0] not in ("M", "N", "K")]
+        sides = [f"{name} == {side}" for name, side in tile.items() if name != "K"]
+        for depth in dict.fromkeys((tile["M"], tile["N"])):
+            yield replace(guess, requires=(*kept, *sides, f"K == {depth}"))
+
+
+def _by_element(guess: Guess) -> Iterator[Guess]:
+    """Yield the launch of a kernel whose index divided by the columns of C is the row: a thread for each element."""
+    columns = next((name for (name, _), role in zip(guess.parameters, guess.roles, strict=True) if role == "N"), "")
+    body = kernel_text(guess)
+    divided = columns and all(re.search(rf"{sign}\s*{columns}\b", body) for sign in "/%")
+    if divided and len(guess.block) == len(guess.grid) == 1 and not is_stated(guess, "grid"):
+        threads = bracket(guess.block[0])
+        kept = (one for one in guess.requires if not re.fullmatch(r"[MN] % .*", one))
+        whole = replace(guess, grid=(f"M * N / {threads}",), requires=(*kept, f"M * N % {threads} == 0"))
+        yield replace(whole, grid=(f"ceil(M * N / {threads})",), requires=tuple(whole.requires[:-1]))
+        yield whole
+
+
 def _all(guess: Guess) -> Iterator[Guess]:
     launches = [guess, *guess.others]
     # The host code may compute the shared memory at run time: then nobody knows it, and too much harms nothing.
@@ -147,6 +175,8 @@ def _all(guess: Guess) -> Iterator[Guess]:
     stated = is_stated(guess, "block")
     yield guess
     yield from _one_block(guess)
+    yield from _one_tile(guess)
+    yield from _by_element(guess)
     yield from _otherwise(guess)
     own = roomy[-1]
     if not stated and own.why.get("block", GuessReason(1, "")).confidence < SURE:
@@ -300,6 +330,11 @@ def _other_blocks(made: Guess) -> Iterator[Guess]:
     if len(made.block) > 1:
         flat = set(made.block[1:]) == {"1"}
         blocks = [*(blocks[:3] if flat else ()), *_PLANES]
+    elif made.block[0].isdecimal() and "threadIdx.y" in kernel_text(made):
+        # The number of threads is known, and the kernel has two indices for them.
+        threads = int(made.block[0])
+        sides = [x for x in _WIDTHS if threads % x == 0 and threads > x]
+        blocks = [*((str(x), str(threads // x)) for x in sides), *blocks]
     for block in blocks:
         if block != made.block:
             yield replace(made, block=block)

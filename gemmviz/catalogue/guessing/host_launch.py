@@ -10,7 +10,7 @@ from gemmviz.catalogue.guessing.c_values import c_value
 from gemmviz.catalogue.guessing.cxx import ParsedSource
 from gemmviz.catalogue.guessing.folding import bracket, fold
 from gemmviz.catalogue.guessing.functions import Function
-from gemmviz.catalogue.guessing.grid_sides import fixed_sides, is_quotient, meant_sides
+from gemmviz.catalogue.guessing.grid_sides import fixed_sides, is_quotient, least_sizes, meant_sides
 from gemmviz.catalogue.guessing.launch_shape import Shape
 from gemmviz.catalogue.guessing.launches import HostLaunch
 from gemmviz.catalogue.guessing.literal_sizes import with_names
@@ -86,7 +86,7 @@ def shape(launch: HostLaunch, function: Function, source: ParsedSource, roles: R
     asked = (text for text in made.requires if not (_FIXED.fullmatch(text) and text[0] in in_grid))
     kept = [_extents(text, made, given.params, block) for text in asked]
     requires = [text for text in kept if not re.search(rf"\b{_OF_BLOCK.pattern}\b", text)] + _together(given.offered)
-    requires += exact(grid, requires)
+    requires += [*exact(grid, requires), *least_sizes(grid, {**made.params, **given.params})]
     if any(re.search(r"\b[MNK]\b", side) for side in block):
         requires.append(f"{' * '.join(map(bracket, block))} <= {_MOST_THREADS}")
     of_kernel = tuple(_extents(text, made, given.params, block) for text in made.grid)
@@ -162,6 +162,7 @@ def computed_arguments(launch: HostLaunch, function: Function, source: ParsedSou
     """
     names = {**_names(launch, function, source, roles), **_own_sizes(source, roles)}
     places = {parameter.name: place for place, parameter in enumerate(function.parameters)}
+    sizes = [number_at(launch, source, at) for name, at in places.items() if roles.of.get(name) in ("M", "N", "K")]
     found = {}
     for parameter, argument in zip(function.parameters, launch.arguments, strict=False):
         role = roles.of.get(parameter.name, "")
@@ -171,6 +172,9 @@ def computed_arguments(launch: HostLaunch, function: Function, source: ParsedSou
             continue
         own, same = (number_at(launch, source, places[one]) for one in (parameter.name, first))
         if role and own is not None and own == same and first != parameter.name:
+            continue
+        # The distance between rows of matrices whose sizes are numbers, too: it is another one at other sizes.
+        if own is not None and role.startswith("ld") and any(number is not None for number in sizes):
             continue
         text = rounded_text(str(parse(_plain(argument), lambda word: _local(launch, source, word, names))))
         if not text.isidentifier() and _speaks_of(text, {"M", "N", "K"}):
