@@ -25,7 +25,7 @@ from gemmviz.catalogue.guessing.certainty import is_known
 from gemmviz.catalogue.guessing.folding import bracket
 from gemmviz.catalogue.guessing.guessed_kernel import guessed_kernel
 from gemmviz.catalogue.guessing.guessed_matter import Guess
-from gemmviz.catalogue.guessing.one_step import RIGHT_AT_ONE, right_with_one_tile
+from gemmviz.catalogue.guessing.one_step import RIGHT_AT_ONE
 from gemmviz.catalogue.guessing.random_trial import with_random_numbers
 from gemmviz.catalogue.guessing.trial_sizes import EVEN, MOST_PRODUCTS, UNEVEN, broad_size, first_size, has_blocks
 from gemmviz.catalogue.guessing.trials import OWN_LAUNCH_IS_WRONG, Trials, TryDevice
@@ -138,9 +138,7 @@ def _for_whole_numbers(guess: Guess, try_one: TryOne, alternatives: bool, trials
         candidate, size, wrong = trials.spare
         found = _settled(candidate, guess, size, lambda kernel, at: _or_reads(try_one(kernel, at)))
         return replace(found, settled="; ".join((found.settled, tr("but at {size}: {fault}", size=size, fault=wrong))))
-    # One tile shows the roles of unequal sizes, too, where the file's own launch was only wrong at equal ones.
-    ran = trials.ended if alternatives else []
-    return right_with_one_tile(ran, try_one) or trials.ending()
+    return trials.ending(try_one if alternatives else None)
 
 
 def _settled(right: Guess, guess: Guess, size: Problem, try_one: TryOne) -> Guess:

@@ -12,6 +12,8 @@ from gemmviz.catalogue.guessing.guessed_kernel import guessed_kernel
 from gemmviz.catalogue.guessing.guessed_matter import Guess
 from gemmviz.catalogue.guessing.hindrances import in_its_file, needed
 from gemmviz.catalogue.guessing.kernel_text import kernel_line
+from gemmviz.catalogue.guessing.one_step import right_with_one_tile
+from gemmviz.catalogue.guessing.own_size import at_its_own_size
 from gemmviz.catalogue.guessing.refused import compile_flaw
 from gemmviz.catalogue.guessing.verdict import Verdict
 from gemmviz.catalogue.kernel import Kernel
@@ -20,6 +22,7 @@ from gemmviz.catalogue.problem import Problem
 from gemmviz.language import mark, tr, trn
 
 TryDevice = Callable[[Kernel, Problem], BuildError | None]
+TryOne = Callable[[Kernel, Problem], str]
 _MOST_TRIES = 20
 _MOST_ELEMENTS = 512 * 512
 # A launch that is right but for reads out of bounds is taken where none of the likeliest is right altogether.
@@ -177,9 +180,23 @@ class Trials:
         if wrong.faulty and cube and is_whole(candidate):
             self._crashing = self._crashing or candidate
 
-    def ending(self) -> Guess:
-        """Return the guess with its fault and its flaws; or the file's own launch, if the kernel is wrong with it."""
+    def ending(self, try_one: TryOne | None = None) -> Guess:
+        """Return the guess with its fault and its flaws; or the file's own launch, if the kernel is wrong with it.
+
+        Parameters
+        ----------
+        try_one
+            As for `gemmviz.catalogue.guessing.settle.settle`; None: nothing more is tried.
+        """
+        # One tile shows the roles of unequal sizes, too, where the file's own launch was only wrong at equal ones.
+        one_tile = right_with_one_tile(self.ended, try_one) if try_one else None
+        if one_tile is not None:
+            return one_tile
         found, flaws = self._ending(), self.guess.flaws
+        if try_one and self.tried and not found.wrong_itself and not in_its_file(self.guess):
+            found = at_its_own_size(self.guess, try_one) or found
+            if found.right:
+                return found
         if self._computes and not in_its_file(self.guess):
             flaws = (*flaws, Flaw("another result", kernel_line(self.guess), self._computes))
         if self._threads > MAX_THREADS_PER_BLOCK:
