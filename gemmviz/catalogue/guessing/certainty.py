@@ -3,7 +3,7 @@
 import re
 from math import prod
 
-from gemmviz.catalogue.guessing.candidates import SQUARE, is_launched_so, is_stated, whole_grid
+from gemmviz.catalogue.guessing.candidates import SQUARE, is_launched_so, is_started_so, is_stated, whole_grid
 from gemmviz.catalogue.guessing.element_types import ELEMENTS
 from gemmviz.catalogue.guessing.folding import evaluate
 from gemmviz.catalogue.guessing.guessed_matter import SURE, Guess
@@ -117,6 +117,24 @@ def is_whole_at_one_size(made: Guess) -> bool:
         The launch.
     """
     return has_known_arguments(made) and (made.shared == "0" or is_stated(made, "shared"))
+
+
+def is_given(made: Guess) -> bool:
+    """Return whether the file gives every part of a launch, whatever its arguments mean: a race is a fault then.
+
+    Parameters
+    ----------
+    made
+        The launch.
+    """
+    numbers = (name for (name, _), role in made.arguments if not role or role.isdecimal())
+    return (
+        is_started_so(made)
+        and ELEMENTS not in made.why
+        and _has_own_values(made)
+        and all(is_stated(made, name) and name in made.why for name in numbers)
+        and (made.shared == "0" or is_stated(made, "shared"))
+    )
 
 
 def _has_own_values(made: Guess) -> bool:
