@@ -303,12 +303,23 @@ def is_stated(made: Guess, key: str) -> bool:
     return made.why.get(key, GuessReason(1, "")).confidence >= _SAID
 
 
+def is_started_so(made: Guess) -> bool:
+    """Return whether the file itself has the whole launch, of whatever kernel.
+
+    Parameters
+    ----------
+    made
+        The launch.
+    """
+    return made.why.get("block", GuessReason(0, "")).confidence >= _WHOLE
+
+
 def is_launched_so(made: Guess) -> bool:
     """Return whether the file itself has the whole launch of a plain product.
 
     The types of the matrices must be known, and the kernel must apply no function to their values.
     """
-    whole = made.why.get("block", GuessReason(0, "")).confidence >= _WHOLE and not _MORE.search(kernel_text(made))
+    whole = is_started_so(made) and not _MORE.search(kernel_text(made))
     return whole and (np.dtype(made.dtype).kind not in "iu" or np.dtype(made.stores).kind == "i")
 
 

@@ -258,6 +258,7 @@ def _launched(made: Guess, shape: Shape, read: Sized, named: Roles, maps: dict[s
         tiles=_tiles_of(boxes, made.column_major) | shape.tiles,
         boxes=boxes,
         cluster=_cluster(read, shape),
+        size=shape.size,
     )
 
 

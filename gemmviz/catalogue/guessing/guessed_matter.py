@@ -72,6 +72,8 @@ class Guess:
         The texts of the file's headers, and those that are nowhere: see `gemmviz.catalogue.guessing.cxx.Surroundings`.
     flaws
         What trials have shown to be wrong with the kernel itself, whatever its launch.
+    size
+        M, N and K of the launch in the file, where its host code has numbers for them.
     """
 
     path: Path
@@ -108,6 +110,7 @@ class Guess:
     headers: tuple[str, ...] = field(default=(), repr=False)
     missing: tuple[tuple[str, str], ...] = ()
     flaws: tuple[Flaw, ...] = ()
+    size: tuple[int, int, int] | None = None
 
     @property
     def arguments(self) -> list[tuple[tuple[str, str], str]]:

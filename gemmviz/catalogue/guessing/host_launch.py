@@ -113,7 +113,22 @@ def shape(launch: HostLaunch, function: Function, source: ParsedSource, roles: R
     if shared_is_stated:
         # A choice may depend on an argument of the host program: then other launches are tried, too.
         why["shared"] = GuessReason(0.7, why["block"].why) if chosen or launch.asked else why["block"]
-    return Shape(given.params, block, grid, shared, requires, why, tiles)
+    own = _sizes_at(launch, function, source, roles, requires)
+    return Shape(given.params, block, grid, shared, requires, why, tiles, own)
+
+
+def _sizes_at(
+    launch: HostLaunch, function: Function, source: ParsedSource, roles: Roles, requires: list[str]
+) -> tuple[int, int, int] | None:
+    """Return M, N and K of a launch whose sizes are numbers in the host code; None where one of them is not known."""
+    if launch.asked or launch.disused or launch.of_another:
+        return None
+    places = {parameter.name: place for place, parameter in enumerate(function.parameters)}
+    m, n, k = (number_at(launch, source, places.get(roles.parameter(size), -1)) for size in "MNK")
+    alone = {"M", "N", "K"} & {*roles.of.values()} == {"N"}
+    m = n if m is None and (alone or "M == N" in requires) else m
+    k = n if k is None and (alone or "K == N" in requires) else k
+    return (m, n, k) if m and n and k else None
 
 
 def _is_part(launch: HostLaunch, function: Function) -> bool:

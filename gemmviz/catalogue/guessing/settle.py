@@ -25,10 +25,10 @@ from gemmviz.catalogue.guessing.certainty import is_known
 from gemmviz.catalogue.guessing.folding import bracket
 from gemmviz.catalogue.guessing.guessed_kernel import guessed_kernel
 from gemmviz.catalogue.guessing.guessed_matter import Guess
-from gemmviz.catalogue.guessing.one_step import RIGHT_AT_ONE, right_with_one_tile
+from gemmviz.catalogue.guessing.one_step import RIGHT_AT_ONE
 from gemmviz.catalogue.guessing.random_trial import with_random_numbers
 from gemmviz.catalogue.guessing.trial_sizes import EVEN, MOST_PRODUCTS, UNEVEN, broad_size, first_size, has_blocks
-from gemmviz.catalogue.guessing.trials import OWN_LAUNCH_IS_WRONG, Trials, TryDevice
+from gemmviz.catalogue.guessing.trials import OWN_LAUNCH_IS_WRONG, Trials, TryDevice, TryRace
 from gemmviz.catalogue.guessing.untried import Untried
 from gemmviz.catalogue.guessing.verdict import Verdict
 from gemmviz.catalogue.kernel import Kernel
@@ -55,6 +55,7 @@ def settle(
     *,
     try_random: TryOne | None = None,
     try_device: TryDevice | None = None,
+    try_race: TryRace | None = None,
     alternatives: bool = True,
     spent: Callable[[], float] = time.monotonic,
     clock: Callable[[], float] = time.monotonic,
@@ -74,6 +75,8 @@ def settle(
         The same with random numbers, whose C may be rounded; None: they are not tried.
     try_device
         Compiles a kernel that `try_one` refused with the GPU's compiler, and returns its error, if there is one.
+    try_race
+        Returns a race of a launch, if it has one: asked where C is wrong with the launch in the file.
     alternatives
         Whether to try the next likely guesses when the guess is wrong.
     spent
@@ -81,7 +84,7 @@ def settle(
     clock
         Returns the time in seconds. After five minutes no further launch is tried.
     """
-    found = _for_whole_numbers(guess, try_one, alternatives, Trials(guess, spent, clock, try_device))
+    found = _for_whole_numbers(guess, try_one, alternatives, Trials(guess, spent, clock, try_device, try_race))
     if try_random is None or not found.right or not is_float(found.dtype):
         return found
     size = first_size(guessed_kernel(found))
@@ -90,8 +93,7 @@ def settle(
 
 def _for_whole_numbers(guess: Guess, try_one: TryOne, alternatives: bool, trials: Trials) -> Guess:
     """Return the outcome of `settle` for inputs of whole numbers."""
-    untried = Untried(candidates(guess) if alternatives else [guess])
-    for candidate in untried:
+    for candidate in (untried := Untried(candidates(guess) if alternatives else [guess])):
         if repr(candidate.params) in trials.refused:
             continue
         try:
@@ -138,9 +140,7 @@ def _for_whole_numbers(guess: Guess, try_one: TryOne, alternatives: bool, trials
         candidate, size, wrong = trials.spare
         found = _settled(candidate, guess, size, lambda kernel, at: _or_reads(try_one(kernel, at)))
         return replace(found, settled="; ".join((found.settled, tr("but at {size}: {fault}", size=size, fault=wrong))))
-    # One tile shows the roles of unequal sizes, too, where the file's own launch was only wrong at equal ones.
-    ran = trials.ended if alternatives else []
-    return right_with_one_tile(ran, try_one) or trials.ending()
+    return trials.ending(try_one if alternatives else None)
 
 
 def _settled(right: Guess, guess: Guess, size: Problem, try_one: TryOne) -> Guess:
