@@ -47,6 +47,7 @@ _MORE = re.compile(
 )
 _PIPELINE = re.compile(r"(?i)stage|pipeline|cp_async|cp\.async")
 _CUTS_AT_ZERO = re.compile(r"(?i)relu|\bf?maxf?\s*\(|[<>]=?\s*(?:\w+\()?0(?:\.0*)?f?\s*\)?\s*[?)]")
+_TILE_SIDE = re.compile(r"(?i)^b_?[mnk]$|block|tile|^t[mnk]?$")
 _ONE_SIZE = re.compile(r"[MN] == \d+")
 # A grid of one side whose blocks share the elements of C: ``floor(M * N / 4096)``.
 _AREA = re.compile(r"floor\((M \* N|N \* M) / (\d+)\)")
@@ -182,6 +183,11 @@ def _all(guess: Guess) -> Iterator[Guess]:
     if not stated and own.why.get("block", GuessReason(1, "")).confidence < SURE:
         yield own
         yield from _other_blocks(own)
+    elif not stated and guess.others:  # the launch of another kernel, or one in a comment: this one's code may say more
+        yield own
+        yield from _otherwise(own)
+    if not stated and not is_stated(guess, "params"):
+        yield from _equal_tiles(guess)
     yield from _by_names(guess)
     yield from _whole_product(guess)
     # The host code's launch at whole tiles is more likely than another launch at any size.
@@ -243,6 +249,15 @@ def _otherwise(guess: Guess) -> Iterator[Guess]:
     open_ = tuple(one for one in guess.requires if not _ONE_SIZE.fullmatch(one))
     if open_ != guess.requires:  # a recording of larger matrices shows the sizes that such a block computes
         yield replace(guess, requires=open_)
+
+
+def _equal_tiles(guess: Guess) -> Iterator[Guess]:
+    """Yield a guess with equal sides of its tile, where nothing gives their values: such a kernel may need them."""
+    sides = [name for name, values in guess.params.items() if _TILE_SIDE.search(name) and values[0] > 1]
+    for side in (16, 32) if len(sides) > 1 and len({guess.params[name][0] for name in sides}) > 1 else ():
+        made = replace(guess, params=guess.params | dict.fromkeys(sides, (side,)))
+        yield made
+        yield _square(made)
 
 
 def _by_names(guess: Guess) -> Iterator[Guess]:

@@ -11,6 +11,8 @@ from gemmviz.catalogue.guessing.launches import HostLaunch
 
 _BLOCK = re.compile(r"/\*(.*?)\*/", re.DOTALL)
 _LINE = re.compile(r"^([ \t]*)//+([^\n]*(?:<<<[^\n]*>>>[^\n]*;|\bdim3\s+\w+\s*[({=][^\n]*;)[^\n]*)$", re.MULTILINE)
+# The kernel's name and the launch may stand in two lines.
+_NAME = re.compile(r"^([ \t]*)//+([ \t]*\w+\s*(?:<[^\n;{}]*>)?[ \t]*)\n[ \t]*//+([^\n]*<<<)", re.MULTILINE)
 _LINES = re.compile(r"(?:^[ \t]*//[^\n]*\n)*^[ \t]*//[^\n]*<<<(?:[^\n]*\n[ \t]*//)*[^\n]*$", re.MULTILINE)
 _VALUE = re.compile(
     r"^([ \t]*)//+([ \t/]*(?:const(?:expr)?\s+)?(?:unsigned(?:\s+int)?|int|size_t|auto|uint\w*)\s+\w+\s*=[^\n;]*;\s*)$",
@@ -44,7 +46,7 @@ def _without_marks(text: str) -> str:
     text = _BLOCK.sub(_statements, text)
     # The values that a launch in a comment needs are defined in the same comment.
     text = _LINES.sub(lambda lines: _VALUE.sub(_code, lines[0]), text)
-    return _LINE.sub(_code, text)
+    return _LINE.sub(_code, _NAME.sub(r"\n\1//\2\3", text))
 
 
 def _statements(comment: re.Match[str]) -> str:

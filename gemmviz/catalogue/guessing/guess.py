@@ -11,6 +11,7 @@ from gemmviz.catalogue.device_code import device_code
 from gemmviz.catalogue.dtypes import ElementType, SumType, sums_of
 from gemmviz.catalogue.guessing import cxx, host_launch, host_maps, indexing, struct_types
 from gemmviz.catalogue.guessing.asked_values import marked
+from gemmviz.catalogue.guessing.block_comments import with_commented_block
 from gemmviz.catalogue.guessing.block_steps import with_block_steps
 from gemmviz.catalogue.guessing.byte_pitches import in_bytes, in_elements
 from gemmviz.catalogue.guessing.c_before import adds
@@ -175,6 +176,7 @@ def _describe(function: Function, source: ParsedSource, path: Path, text: str, n
     read.roles.column_major |= _by_columns(read.roles, maps)
     dtype, stored = (_dtype(read.function, read.roles, matrix, maps) for matrix in ("A", "C"))
     shapes, computed = _shapes(read, dtype, is_cuda(path))
+    shapes = with_commented_block(shapes, text, function.name) if is_cuda(path) else shapes
     named = with_fourth(read.function, read.index, with_unused(whole, read.roles))
 
     def role_of(name: str) -> str:

@@ -18,6 +18,7 @@ from gemmviz.catalogue.guessing.polynomial import Polynomial, looked_up, parse
 from gemmviz.catalogue.guessing.quotients import exact, rounded_text
 from gemmviz.catalogue.guessing.roles import WHOLE, GuessReason, Roles
 from gemmviz.catalogue.guessing.struct_parameters import sizes_of_members
+from gemmviz.catalogue.guessing.tensors import usual_sides
 
 # Names of the block's extents where the source leaves them open.
 _OF_BLOCK = re.compile(r"(BLOCK_|GV_BLOCK_|B)[XYZ]")
@@ -25,11 +26,12 @@ _DEEPEST, _LONGEST_VALUE = 4, 150
 _MOST_THREADS = 1024
 # These parameters are chosen here, and do not depend on the values that the host code passes.
 _GIVEN = ("M", "N", "K", "alpha", "beta")
+_DISTANCES = ("lda", "ldb", "ldc")
 _FIXED = re.compile(r"[MNK] == \d+")
 _SIZE_OF = re.compile(r"sizeof \( (?:const )?(\w+) \)")
 SIZES = {
     **{"float": 4, "double": 8, "half": 2, "__half": 2, "int": 4, "unsigned": 4, "char": 1, "int8_t": 1, "uint8_t": 1},
-    **{"nv_half": 2, "__nv_half": 2},
+    **{"nv_half": 2, "__nv_half": 2, "Half": 2, "BFloat16": 2},
     **{"__nv_bfloat16": 2, "nv_bfloat16": 2, "half2": 4, "float2": 8, "float4": 16, "int4": 16, "uint32_t": 4},
 }
 """The bytes of types."""
@@ -100,7 +102,8 @@ def shape(launch: HostLaunch, function: Function, source: ParsedSource, roles: R
     if given.offered or (given.whole and given.params):
         why["params"] = GuessReason(0.95, "the file's own host code gives these values")
     by_letters = _has_structures(launch, function) and {"m", "n", "k"} & {word for side in launch.grid for word in side}
-    sure = 0.95 if launch.whole and not of_sizes and not by_letters and not _is_part(launch, function) else 0.92
+    open_ = of_sizes or by_letters or _has_assumed_sides(launch, function, roles) or _is_part(launch, function)
+    sure = 0.95 if launch.whole and not open_ else 0.92
     why["block"] = why["grid"] = GuessReason(sure, "the file launches the kernel like this itself")
     if launch.disused:
         why["block"] = why["grid"] = GuessReason(0.8, "a comment in the file launches the kernel like this")
@@ -135,6 +138,14 @@ def _is_part(launch: HostLaunch, function: Function) -> bool:
     """Return whether a launch gets a place inside a matrix: it may be one of several that make the product."""
     given = zip(function.parameters, launch.arguments, strict=False)
     return any(parameter.pointer and "+" in argument for parameter, argument in given)
+
+
+def _has_assumed_sides(launch: HostLaunch, function: Function, roles: Roles) -> bool:
+    """Return whether a launch has sides of tensors that it does not give as arguments: they are what is usual."""
+    sides = {side for side, _ in usual_sides(function.parameters, launch.arguments, roles.of)}
+    given = {word for argument in launch.arguments for word in argument}
+    parts = (*launch.grid, *launch.block, *(value for name, value in launch.constants.items() if name not in given))
+    return not (sides - given).isdisjoint(word for part in parts for word in part)
 
 
 def expression(
@@ -192,6 +203,9 @@ def computed_arguments(launch: HostLaunch, function: Function, source: ParsedSou
         if own is not None and role.startswith("ld") and any(number is not None for number in sizes):
             continue
         text = rounded_text(str(parse(_plain(argument), lambda word: _local(launch, source, word, names))))
+        # The distance between rows follows from the sizes, whatever number it has at the sizes of the program.
+        if text.isdecimal() and role in _DISTANCES:
+            continue
         if not text.isidentifier() and _speaks_of(text, {"M", "N", "K"}):
             found[parameter.name] = text
     return found
@@ -302,6 +316,11 @@ def _names(launch: HostLaunch, function: Function, source: ParsedSource, roles: 
         role = roles.of.get(parameter.name, "")
         if len(argument) == 1 and role in ("M", "N", "K"):
             names[argument[0]] = role
+            given = launch.constants.get(argument[0], ())
+            if len(given) == 1 and given[0].isidentifier():  # ``int M = a.size(0)``
+                names.setdefault(given[0], role)
+    for side, size in usual_sides(function.parameters, launch.arguments, roles.of):
+        names.setdefault(side, size)
     if not launch.arguments:  # called by a pointer: the host has a size under the name of the parameter that takes it
         sizes = {one.name: roles.of.get(one.name, "") for one in function.parameters}
         names |= {name: role for name, role in sizes.items() if role in ("M", "N", "K")}

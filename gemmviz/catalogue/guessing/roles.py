@@ -11,7 +11,7 @@ from gemmviz.catalogue.guessing.polynomial import Polynomial
 WHOLE = {
     *("int", "size_t", "long", "short", "uint", "uint32_t", "int32_t", "int64_t", "uint64_t", "ptrdiff_t", "char"),
 }
-REAL = {"float", "double", "half", "__half", "nv_half", "__nv_half", "__nv_bfloat16", "nv_bfloat16"}
+REAL = {"float", "double", "half", "__half", "nv_half", "__nv_half", "__nv_bfloat16", "nv_bfloat16", "Half", "BFloat16"}
 DTYPES: dict[str, ElementType] = {
     "float": "float32",
     "double": "float64",
@@ -19,6 +19,8 @@ DTYPES: dict[str, ElementType] = {
     "__half": "float16",
     "nv_half": "float16",
     "__nv_half": "float16",
+    "Half": "float16",  # of PyTorch
+    "BFloat16": "bfloat16",
     # Unsigned sums and products have the same bits.
     **dict.fromkeys(("int", "int32_t", "uint", "uint32_t", "u_int32_t"), "int32"),
     "__nv_bfloat16": "bfloat16",
