@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 
-from gemmviz.catalogue.errors import BuildError
+from gemmviz.catalogue.errors import NO_COMMA, BuildError
 from gemmviz.catalogue.guessing.asserted_sizes import MOST_ELEMENTS, MOST_PRODUCTS, with_asserted_sizes
 from gemmviz.catalogue.guessing.candidates import is_launched_so, is_stated
 from gemmviz.catalogue.guessing.certainty import (
@@ -249,6 +249,10 @@ class Trials:
 
     def _of_compilers(self, refused: Guess, size: Problem, error: BuildError) -> Iterator[Flaw]:
         """Yield the flaw that both compilers have found."""
+        if NO_COMMA in str(error):
+            yield Flaw(
+                "not compiled", error.line or kernel_line(refused), tr("no compiler takes it: {reason}", reason=error)
+            )
         if self.try_device is None:
             return
         flaw = compile_flaw(self.guess, error, self.try_device(guessed_kernel(refused), size))
