@@ -9,8 +9,9 @@ from itertools import chain, islice
 import numpy as np
 
 from gemmviz.catalogue.guessing.folding import bracket, evaluate
-from gemmviz.catalogue.guessing.guessed_matter import SURE, Guess
+from gemmviz.catalogue.guessing.guessed_matter import SURE, Guess, is_stated
 from gemmviz.catalogue.guessing.kernel_text import kernel_text
+from gemmviz.catalogue.guessing.other_grids import EXACT, QUOTIENT, by_element, one_block, one_tile
 from gemmviz.catalogue.guessing.other_sizes import (
     SIZES,
     as_deep_as_a_block,
@@ -26,9 +27,8 @@ MOST_DIVISOR = 256
 # C++ Programming Guide, "Technical Specifications per Compute Capability".
 SHARED = ("49152", "101376", "232448")
 # Evidence from the host code has a higher confidence, and a launch with all arguments an even higher one.
-_SAID, _WHOLE = 0.9, 0.94
+_WHOLE = 0.94
 # Blocks that people write, where nothing in the source says which one: along one side, and along two.
-_MOST_THREADS = 1024
 _LINES = ("256", "128", "32", "512", "1024", "64")
 _WIDTHS = (16, 32, 8)
 _PLANES = (("16", "16"), ("32", "32"), ("32", "8"), ("8", "8"), ("32", "4"), ("64", "4"))
@@ -38,8 +38,6 @@ _MOST_TURNED = 8
 _FIRST_WITH_FLAGS = 6
 SQUARE = ("M == N", "K == N")
 """The conditions of a launch for square matrices."""
-_QUOTIENT = re.compile(r"(?:ceil|floor)\(([MNK]) / (\w+|\(.*\))\)")
-_EXACT = re.compile(r"([MNK]) / (\w+|\(.*\))")
 _OFFSET = re.compile(r"(?i)offset|start|begin|origin")
 # Functions of an activation, of a norm, or of another product.
 _MORE = re.compile(
@@ -89,13 +87,15 @@ def candidates(guess: Guess) -> Iterator[Guess]:
 def _by_grid(guess: Guess) -> Guess:
     """Return a guess whose sizes have the roles that the host's grid shows: blocks divide rows and columns, not K.
 
-    People also call the rows of B ``N`` and its columns ``K``.
+    People also call the rows of B ``N`` or ``M``, and its columns ``K``.
     """
     names = {name for text in guess.grid for name in re.findall(r"\b[MNK]\b", text)}
     if not is_stated(guess, "grid") or "K" not in names or len(names) != 2 or not {"M", "N", "K"} <= {*guess.roles}:
         return guess
     (other,) = {"M", "N"} - names
-    return _with_names(guess, {"K": other, other: "K"})
+    # Blocks along N and K: N are the rows then, M is the depth of the sum, and K are the columns.
+    named = {"K": "N", "N": "K"} if other == "N" else {"K": "N", "N": "M", "M": "K"}
+    return _with_names(guess, named)
 
 
 def _with_names(made: Guess, names: dict[str, str]) -> Guess:
@@ -133,51 +133,15 @@ def _with_flags(made: Guess, flags: list[str], value: str) -> Guess:
     return replace(made, roles=tuple(roles), why=made.why | dict.fromkeys(flags, why))
 
 
-def _one_block(guess: Guess) -> Iterator[Guess]:
-    """Yield the launch of a kernel without a block index: one block has a thread for each element of C."""
-    body = kernel_text(guess)
-    alone = {*guess.block, *guess.grid} == {"1"} and len(guess.block) > 1 and "threadIdx" in body
-    if alone and not is_stated(guess, "block") and not re.search(r"\b(?:blockIdx|gridDim)\b", body):
-        kept = (one for one in guess.requires if not re.fullmatch(r"[MN] == 1", one))
-        yield replace(guess, block=("N", "M"), requires=(*kept, f"M * N <= {_MOST_THREADS}"))
-
-
-def _one_tile(guess: Guess) -> Iterator[Guess]:
-    """Yield the launch of a kernel without a block index, whose host code has a grid for any size: C is one tile."""
-    body = kernel_text(guess)
-    if not is_stated(guess, "grid") or "threadIdx" not in body or re.search(r"\bblockIdx\b|ctaid", body):
-        return
-    found = [_QUOTIENT.fullmatch(side) or _EXACT.fullmatch(side) for side in guess.grid]
-    tile = {one[1]: bracket(one[2]) for one in found if one}
-    if {"M", "N"} <= {*tile}:
-        kept = [one for one in guess.requires if one.partition(" ")[0] not in ("M", "N", "K")]
-        sides = [f"{name} == {side}" for name, side in tile.items() if name != "K"]
-        for depth in dict.fromkeys((tile["M"], tile["N"])):
-            yield replace(guess, requires=(*kept, *sides, f"K == {depth}"))
-
-
-def _by_element(guess: Guess) -> Iterator[Guess]:
-    """Yield the launch of a kernel whose index divided by the columns of C is the row: a thread for each element."""
-    columns = next((name for (name, _), role in zip(guess.parameters, guess.roles, strict=True) if role == "N"), "")
-    body = kernel_text(guess)
-    divided = columns and all(re.search(rf"{sign}\s*{columns}\b", body) for sign in "/%")
-    if divided and len(guess.block) == len(guess.grid) == 1 and not is_stated(guess, "grid"):
-        threads = bracket(guess.block[0])
-        kept = (one for one in guess.requires if not re.fullmatch(r"[MN] % .*", one))
-        whole = replace(guess, grid=(f"M * N / {threads}",), requires=(*kept, f"M * N % {threads} == 0"))
-        yield replace(whole, grid=(f"ceil(M * N / {threads})",), requires=tuple(whole.requires[:-1]))
-        yield whole
-
-
 def _all(guess: Guess) -> Iterator[Guess]:
     launches = [guess, *guess.others]
     # The host code may compute the shared memory at run time: then nobody knows it, and too much harms nothing.
     roomy = [replace(one, shared=SHARED[-1]) if guessed_shared(one) else one for one in launches]
     stated = is_stated(guess, "block")
     yield guess
-    yield from _one_block(guess)
-    yield from _one_tile(guess)
-    yield from _by_element(guess)
+    yield from one_block(guess)
+    yield from one_tile(guess)
+    yield from by_element(guess)
     yield from _otherwise(guess)
     own = roomy[-1]
     if not stated and own.why.get("block", GuessReason(1, "")).confidence < SURE:
@@ -288,7 +252,7 @@ def relaxed(right: Guess, guess: Guess) -> Iterator[Guess]:
         The guess that it is a variant of.
     """
     # Without its condition a side such as M / 8 is no whole number.
-    exact = [one for one in map(_EXACT.fullmatch, right.grid) if one]
+    exact = [one for one in map(EXACT.fullmatch, right.grid) if one]
     asked = tuple(f"{one[1]} % {bracket(one[2])} == 0" for one in exact)
     plain = replace(right, requires=tuple(dict.fromkeys((*guess.requires, *asked))))
     loose = replace(right, requires=tuple(text for text in right.requires if text not in SQUARE))
@@ -311,11 +275,6 @@ def _deep(made: Guess) -> Guess:
     steps = [evaluate(one[1], values) or 1 for one in found if one]
     depth = max(LEAST_DEPTH, *(4 * int(step) for step in steps)) if steps else LEAST_DEPTH
     return replace(made, requires=(*made.requires, f"K % {depth} == 0"))
-
-
-def is_stated(made: Guess, key: str) -> bool:
-    """Return whether the host code gives a part of the launch: ``"block"``, ``"shared"``."""
-    return made.why.get(key, GuessReason(1, "")).confidence >= _SAID
 
 
 def is_started_so(made: Guess) -> bool:
@@ -398,7 +357,7 @@ def _whole_blocks(made: Guess) -> tuple[str, ...]:
 
 def whole_grid(made: Guess) -> tuple[str, ...]:
     """Return the conditions of a guess, and for each size that it is a multiple of its divisor in the grid."""
-    found = [_QUOTIENT.fullmatch(part) for text in made.grid for part in _factors(text)]
+    found = [QUOTIENT.fullmatch(part) for text in made.grid for part in _factors(text)]
     asked = [f"{one[1]} % {bracket(one[2])} == 0" for one in found if one]
     areas = [_AREA.fullmatch(part) for text in made.grid for part in _factors(text)]
     asked += [f"{one[1]} % {one[2]} == 0" for one in areas if one]

@@ -3,10 +3,10 @@
 import re
 from math import prod
 
-from gemmviz.catalogue.guessing.candidates import SQUARE, is_launched_so, is_started_so, is_stated, whole_grid
+from gemmviz.catalogue.guessing.candidates import SQUARE, is_launched_so, is_started_so, whole_grid
 from gemmviz.catalogue.guessing.element_types import ELEMENTS
 from gemmviz.catalogue.guessing.folding import evaluate
-from gemmviz.catalogue.guessing.guessed_matter import SURE, Guess
+from gemmviz.catalogue.guessing.guessed_matter import SURE, Guess, is_stated
 from gemmviz.catalogue.guessing.kernel_text import kernel_text
 from gemmviz.catalogue.guessing.roles import GuessReason
 from gemmviz.catalogue.matrices import MATRICES

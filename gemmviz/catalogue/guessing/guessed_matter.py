@@ -18,6 +18,7 @@ from gemmviz.language import tr
 ROLES = (*MATRICES, D, BIAS, *(matrix + SUFFIX for matrix in MATRICES), *SCALARS, "0")
 # A guess with a lower confidence is listed among the doubts.
 SURE = 0.5
+_SAID = 0.9
 
 
 @dataclass(frozen=True)
@@ -231,3 +232,8 @@ def _said(box: tuple[str, str, int, int] | None) -> str:
 
 def _texts(parts: Iterable[str]) -> str:
     return "[" + ", ".join(json.dumps(str(part)) for part in parts) + "]"
+
+
+def is_stated(made: Guess, key: str) -> bool:
+    """Return whether the host code gives a part of the launch: ``"block"``, ``"shared"``."""
+    return made.why.get(key, GuessReason(1, "")).confidence >= _SAID

@@ -8,10 +8,9 @@ from dataclasses import replace
 from math import prod
 
 from gemmviz.catalogue.errors import GemmvizError
-from gemmviz.catalogue.guessing.candidates import is_stated
 from gemmviz.catalogue.guessing.certainty import has_known_arguments, has_known_depth, is_whole_at_one_size
 from gemmviz.catalogue.guessing.guessed_kernel import guessed_kernel
-from gemmviz.catalogue.guessing.guessed_matter import Guess
+from gemmviz.catalogue.guessing.guessed_matter import Guess, is_stated
 from gemmviz.catalogue.guessing.verdict import Verdict
 from gemmviz.catalogue.kernel import Kernel
 from gemmviz.catalogue.launch import launch

@@ -17,20 +17,20 @@ from gemmviz.catalogue.guessing.candidates import (
     candidates,
     guessed_shared,
     is_launched_so,
-    is_stated,
     relaxed,
     whole_grid,
 )
 from gemmviz.catalogue.guessing.certainty import is_known
 from gemmviz.catalogue.guessing.folding import bracket
 from gemmviz.catalogue.guessing.guessed_kernel import guessed_kernel
-from gemmviz.catalogue.guessing.guessed_matter import Guess
+from gemmviz.catalogue.guessing.guessed_matter import Guess, is_stated
 from gemmviz.catalogue.guessing.one_step import RIGHT_AT_ONE
+from gemmviz.catalogue.guessing.other_sizes import with_shown_sizes
 from gemmviz.catalogue.guessing.random_trial import with_random_numbers
 from gemmviz.catalogue.guessing.trial_sizes import EVEN, MOST_PRODUCTS, UNEVEN, broad_size, first_size, has_blocks
 from gemmviz.catalogue.guessing.trials import OWN_LAUNCH_IS_WRONG, Trials, TryDevice, TryRace
 from gemmviz.catalogue.guessing.untried import Untried
-from gemmviz.catalogue.guessing.verdict import Verdict
+from gemmviz.catalogue.guessing.verdict import Verdict, or_reads
 from gemmviz.catalogue.kernel import Kernel
 from gemmviz.catalogue.launch import launch, nearest_size
 from gemmviz.catalogue.problem import Problem
@@ -138,7 +138,7 @@ def _for_whole_numbers(guess: Guess, try_one: TryOne, alternatives: bool, trials
         return _settled(trials.narrow[0], guess, trials.narrow[1], try_one)
     if trials.spare:
         candidate, size, wrong = trials.spare
-        found = _settled(candidate, guess, size, lambda kernel, at: _or_reads(try_one(kernel, at)))
+        found = _settled(candidate, guess, size, lambda kernel, at: or_reads(try_one(kernel, at)))
         return replace(found, settled="; ".join((found.settled, tr("but at {size}: {fault}", size=size, fault=wrong))))
     return trials.ending(try_one if alternatives else None)
 
@@ -162,16 +162,13 @@ def _notes(found: Guess, guess: Guess) -> Iterator[str]:
         yield tr(ONLY_WHERE_EQUAL, conditions=tr(" and ").join(narrow))
 
 
-def _or_reads(verdict: str) -> str:
-    """Return no error where a launch only reads out of bounds."""
-    return "" if isinstance(verdict, Verdict) and verdict.only_reads else verdict
-
-
 def _any_size(right: Guess, size: Problem, try_one: TryOne) -> Guess:
     """Try sizes that are multiples of the required divisors and of no larger ones; require more if one is wrong."""
     odd = _odd(right, "MNK", size)
     if odd is None or odd == size:
-        return replace(right, settled=tr("recorded: C is right at {size}", size=size), right=True)
+        return replace(
+            with_shown_sizes(right, size), settled=tr("recorded: C is right at {size}", size=size), right=True
+        )
     wrong, odd = _wrong_somewhere(right, odd, try_one)
     # With large tiles only a small K leaves room for several blocks, and a pipeline may need a larger one.
     large = odd.m * odd.n * odd.k > MOST_PRODUCTS

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 
 from gemmviz.catalogue.errors import NO_COMMA, BuildError
 from gemmviz.catalogue.guessing.asserted_sizes import MOST_ELEMENTS, MOST_PRODUCTS, with_asserted_sizes
-from gemmviz.catalogue.guessing.candidates import is_launched_so, is_stated
+from gemmviz.catalogue.guessing.candidates import is_launched_so
 from gemmviz.catalogue.guessing.certainty import (
     constant_threads,
     has_known_depth,
@@ -16,7 +16,7 @@ from gemmviz.catalogue.guessing.certainty import (
 )
 from gemmviz.catalogue.guessing.flaw import Flaw
 from gemmviz.catalogue.guessing.guessed_kernel import guessed_kernel
-from gemmviz.catalogue.guessing.guessed_matter import Guess
+from gemmviz.catalogue.guessing.guessed_matter import Guess, is_stated
 from gemmviz.catalogue.guessing.hindrances import in_its_file, needed
 from gemmviz.catalogue.guessing.kernel_text import kernel_line
 from gemmviz.catalogue.guessing.one_step import right_with_one_tile

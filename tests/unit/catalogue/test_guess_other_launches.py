@@ -3,6 +3,7 @@
 import subprocess
 import sys
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -13,8 +14,10 @@ from gemmviz.catalogue.guessing.grid_sides import least_sizes
 from gemmviz.catalogue.guessing.guess import guess
 from gemmviz.catalogue.guessing.guessed_kernel import guessed_kernel
 from gemmviz.catalogue.guessing.guessed_matter import Guess
+from gemmviz.catalogue.guessing.other_sizes import with_shown_sizes
 from gemmviz.catalogue.guessing.trial_sizes import first_size
 from gemmviz.catalogue.includes import begins
+from gemmviz.catalogue.problem import Problem
 
 BODY = """
     float s = 0;
@@ -233,3 +236,28 @@ def test_such_a_source_is_described_with_what_stands_before_its_include(tmp_path
     command = [sys.executable, "-m", "gemmviz", "describe", str(one)]
     said = subprocess.run(command, capture_output=True, text=True, check=False, timeout=100)
     assert "C is right" in said.stdout, said.stdout + said.stderr
+
+
+def test_blocks_along_n_and_k_show_that_a_has_n_rows() -> None:
+    text = """
+__global__ void gemm(const float *a, const float *b, float *c, int N, int M, int K) {
+    int row = blockIdx.y * 16 + threadIdx.y, col = blockIdx.x * 16 + threadIdx.x;
+    const float *from = a + row * M;
+    float s = 0;
+    for (int i = 0; i < M; ++i) s += *from++ * b[i * K + col];
+    (c + row * K)[col] = s;
+}
+void run(float *a, float *b, float *c, int n, int m, int k) {
+    gemm<<<dim3(k / 16, n / 16), dim3(16, 16)>>>(a, b, c, n, m, k);
+}
+"""
+    first = next(candidates(guess(text, Path("x.cu"))))
+    assert (first.roles[3:], first.grid) == (("M", "K", "N"), ("floor(N / 16)", "floor(M / 16)"))
+
+
+def test_a_launch_that_was_right_at_one_size_only_asks_for_what_was_equal_there() -> None:
+    made = guess(kernel("gemm", PLANE), Path("x.cu"))
+    assert "M == N" in with_shown_sizes(made, Problem(128, 128, 512)).requires
+    assert "M == N" not in with_shown_sizes(made, Problem(128, 256, 512)).requires
+    tile = replace(made, requires=("M == 16", "N == 16"))
+    assert with_shown_sizes(tile, Problem(16, 16, 16)) == tile
