@@ -55,7 +55,7 @@ def surroundings(path: Path, text: str) -> Surroundings:
     project, files = project_folders(path), scratch.Files()
     places = scratch.header_places(path, folders)
     headers = [body.decode("utf-8", "replace") for _, body in scratch.reached(text, path.parent, places)]
-    for file, begin in begins(path, files.neighbours(folders), files.text_of):
+    for file, begin in begins(path, text, files.neighbours(folders), files.text_of):
         reached = scratch.reached(begin, file.parent, places)
         headers = [*(body.decode("utf-8", "replace") for _, body in reached), begin, *headers]
     names = {name for head in _HEAD.findall(text) for name in re.findall(r"(\w+)\s*\(", head)} - {"__launch_bounds__"}

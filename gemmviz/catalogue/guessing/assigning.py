@@ -178,6 +178,9 @@ def _sizes(function: Function, roles: Roles, votes: Votes) -> None:
                 whys[name, role] = _together(name, [*called, *map(tr, dict.fromkeys(used))])
     taken: set[str] = set()
     plain = [n for n in order if not re.fullmatch(r"(?i)ld_?[abc]|.*(stride|pitch).*", n)]
+    counts = [n for n in plain if meant[n] == "batch" or (_COUNTS_PRODUCTS.search(n) and not votes[n])]
+    if len(plain) == 2 and len(counts) == 1:  # many products of square matrices
+        plain.remove(counts[0])
     if len(plain) == 1 and (plain[0], "N") not in scores:
         scores[plain[0], "N"], whys[plain[0], "N"] = 1.0, tr("{name} is the only size", name=plain[0])
     if len(plain) == 1:
@@ -193,10 +196,9 @@ def _sizes(function: Function, roles: Roles, votes: Votes) -> None:
             # Two parameters may be one size: a kernel that has n for the width of all, and another one as a bound.
             same = next((role for role in ("M", "N") if role in votes[name]), "") or named_so(meant[name])
             free = same or next((role for role in ("M", "N", "K") if role not in taken), "")
-            counts = _COUNTS_PRODUCTS.search(meant[name]) is not None
-            one = counts and (meant[name] != name or not (free and votes[name]))
-            taken.add("" if one else free)
+            one = name in counts or (not free and _COUNTS_PRODUCTS.search(name) is not None)
             roles.of[name] = "1" if one else free
+            taken.add(roles.of[name])
             why = mark("{name} is the remaining parameter") if free else mark("the role of {name} is unknown")
             why = mark("{name} counts products, and one is enough") if one else why
             roles.why[name] = GuessReason(0.5 if one else 0.2, tr(why, name=name))

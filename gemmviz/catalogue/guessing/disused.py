@@ -43,17 +43,17 @@ def launches_in_comments(text: str, kernel: Function, around: Surroundings | Non
 def _without_marks(text: str) -> str:
     if "<<<" not in text:
         return text
-    text = _BLOCK.sub(_opened, text)
+    text = _BLOCK.sub(_statements, text)
     # The values that a launch in a comment needs are defined in the same comment.
     text = _LINES.sub(lambda lines: _VALUE.sub(_code, lines[0]), text)
     return _LINE.sub(_code, _NAME.sub(r"\n\1//\2\3", text))
 
 
-def _opened(comment: re.Match[str]) -> str:
-    """Return the code of a comment with a whole launch; the comment itself where its brackets do not match."""
-    code = comment[1]
-    whole = "<<<" in code and all(code.count(left) == code.count(right) for left, right in ("()", "{}", ("<<<", ">>>")))
-    return f"  {code}  " if whole and ";" in code else comment[0]
+def _statements(comment: re.Match[str]) -> str:
+    """Return what stands in a comment of several lines, if it is whole statements with a launch."""
+    inside = comment[1]
+    is_code = "<<<" in inside and "/*" not in inside and inside.count("{") == inside.count("}")
+    return inside if is_code and inside.rstrip().endswith((";", "}")) else comment[0]
 
 
 def _code(line: re.Match[str]) -> str:

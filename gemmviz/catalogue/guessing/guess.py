@@ -138,8 +138,15 @@ def _evaluated(
     for one in source.kernels:
         if one.name != chosen.name and _form(one) == _form(chosen):
             other = evaluated(one, source.files, source.structs, source.fields)
-            found += [replace(launch, name=plain, whole=False, of_another=True) for launch in other]
+            fit = [launch for launch in other if len(launch.block) > 1 or not _has_two_indices(chosen)]
+            found += [replace(launch, name=plain, whole=False, of_another=True) for launch in fit]
     return tuple(found)
+
+
+def _has_two_indices(kernel: Function) -> bool:
+    """Return whether a kernel needs a block with two sides."""
+    words = zip(kernel.body, kernel.body[1:], kernel.body[2:], strict=False)
+    return ("threadIdx", ".", "y") in words
 
 
 def _form(kernel: Function) -> tuple[list[str], list[tuple[str, bool]]]:
@@ -253,6 +260,7 @@ def _launched(made: Guess, shape: Shape, read: Sized, named: Roles, maps: dict[s
         tiles=_tiles_of(boxes, made.column_major) | shape.tiles,
         boxes=boxes,
         cluster=_cluster(read, shape),
+        size=shape.size,
     )
 
 

@@ -10,12 +10,13 @@ from gemmviz.catalogue.guessing.c_values import c_value
 from gemmviz.catalogue.guessing.cxx import ParsedSource
 from gemmviz.catalogue.guessing.folding import bracket, fold
 from gemmviz.catalogue.guessing.functions import Function
-from gemmviz.catalogue.guessing.grid_sides import fixed_sides, is_quotient, meant_sides
+from gemmviz.catalogue.guessing.grid_sides import fixed_sides, is_quotient, least_sizes, meant_sides
 from gemmviz.catalogue.guessing.launch_shape import Shape
 from gemmviz.catalogue.guessing.launches import HostLaunch
 from gemmviz.catalogue.guessing.literal_sizes import with_names
+from gemmviz.catalogue.guessing.plain_values import plain
 from gemmviz.catalogue.guessing.polynomial import Polynomial, looked_up, parse
-from gemmviz.catalogue.guessing.quotients import exact, not_zero, rounded_text
+from gemmviz.catalogue.guessing.quotients import exact, rounded_text
 from gemmviz.catalogue.guessing.roles import WHOLE, GuessReason, Roles
 from gemmviz.catalogue.guessing.struct_parameters import sizes_of_members
 from gemmviz.catalogue.guessing.tensors import usual_sides
@@ -28,13 +29,6 @@ _MOST_THREADS = 1024
 _GIVEN = ("M", "N", "K", "alpha", "beta")
 _DISTANCES = ("lda", "ldb", "ldc")
 _FIXED = re.compile(r"[MNK] == \d+")
-_SIZE_OF = re.compile(r"sizeof \( (?:const )?(\w+) \)")
-SIZES = {
-    **{"float": 4, "double": 8, "half": 2, "__half": 2, "int": 4, "unsigned": 4, "char": 1, "int8_t": 1, "uint8_t": 1},
-    **{"nv_half": 2, "__nv_half": 2, "Half": 2, "BFloat16": 2},
-    **{"__nv_bfloat16": 2, "nv_bfloat16": 2, "half2": 4, "float2": 8, "float4": 16, "int4": 16, "uint32_t": 4},
-}
-"""The bytes of types."""
 
 
 def find(source: ParsedSource, function: Function) -> list[HostLaunch]:
@@ -62,7 +56,7 @@ def shape(launch: HostLaunch, function: Function, source: ParsedSource, roles: R
     given = _given(launch, function, source, roles, made)
 
     def expression(tokens: tuple[str, ...], meant: Mapping[str, str] = given.names) -> str:
-        return rounded_text(str(parse(_plain(tokens), lambda word: _local(launch, source, word, meant))))
+        return rounded_text(str(parse(plain(tokens), lambda word: _local(launch, source, word, meant))))
 
     block = tuple(expression(part) for part in launch.block)
     sides = meant_sides(launch, function, roles, made, given.names, lambda word: _local(launch, source, word, {}))
@@ -76,7 +70,7 @@ def shape(launch: HostLaunch, function: Function, source: ParsedSource, roles: R
     if not all(_speaks_of(text, allowed) for text in (*block, *grid)):
         return None
     chosen = bool(launch.shared) and not _speaks_of(shared, allowed)
-    number = c_value(_filled(_plain(launch.shared), launch, source), {}) if chosen else None
+    number = c_value(_filled(plain(launch.shared), launch, source), {}) if chosen else None
     shared = str(int(number)) if number is not None else shared
     shared_is_stated = bool(launch.shared) and _speaks_of(shared, allowed)
     if not shared_is_stated:
@@ -88,7 +82,7 @@ def shape(launch: HostLaunch, function: Function, source: ParsedSource, roles: R
     asked = (text for text in made.requires if not (_FIXED.fullmatch(text) and text[0] in in_grid))
     kept = [_extents(text, made, given.params, block) for text in asked]
     requires = [text for text in kept if not re.search(rf"\b{_OF_BLOCK.pattern}\b", text)] + _together(given.offered)
-    requires += exact(grid, requires) + not_zero(grid)
+    requires += [*exact(grid, requires), *least_sizes(grid, {**made.params, **given.params})]
     if any(re.search(r"\b[MNK]\b", side) for side in block):
         requires.append(f"{' * '.join(map(bracket, block))} <= {_MOST_THREADS}")
     of_kernel = tuple(_extents(text, made, given.params, block) for text in made.grid)
@@ -116,7 +110,22 @@ def shape(launch: HostLaunch, function: Function, source: ParsedSource, roles: R
     if shared_is_stated:
         # A choice may depend on an argument of the host program: then other launches are tried, too.
         why["shared"] = GuessReason(0.7, why["block"].why) if chosen or launch.asked else why["block"]
-    return Shape(given.params, block, grid, shared, requires, why, tiles)
+    own = _sizes_at(launch, function, source, roles, requires)
+    return Shape(given.params, block, grid, shared, requires, why, tiles, own)
+
+
+def _sizes_at(
+    launch: HostLaunch, function: Function, source: ParsedSource, roles: Roles, requires: list[str]
+) -> tuple[int, int, int] | None:
+    """Return M, N and K of a launch whose sizes are numbers in the host code; None where one of them is not known."""
+    if launch.asked or launch.disused or launch.of_another:
+        return None
+    places = {parameter.name: place for place, parameter in enumerate(function.parameters)}
+    m, n, k = (number_at(launch, source, places.get(roles.parameter(size), -1)) for size in "MNK")
+    alone = {"M", "N", "K"} & {*roles.of.values()} == {"N"}
+    m = n if m is None and (alone or "M == N" in requires) else m
+    k = n if k is None and (alone or "K == N" in requires) else k
+    return (m, n, k) if m and n and k else None
 
 
 def _is_part(launch: HostLaunch, function: Function) -> bool:
@@ -157,7 +166,7 @@ def expression(
             return None
         return _local(launch, source, word, names) if launch else _constant(source, word)
 
-    text = rounded_text(str(parse(_plain(tokens), meaning)))
+    text = rounded_text(str(parse(plain(tokens), meaning)))
     return text if _speaks_of(text, {"M", "N", "K", *made.params}) else None
 
 
@@ -173,6 +182,7 @@ def computed_arguments(launch: HostLaunch, function: Function, source: ParsedSou
     """
     names = {**_names(launch, function, source, roles), **_own_sizes(source, roles)}
     places = {parameter.name: place for place, parameter in enumerate(function.parameters)}
+    sizes = [number_at(launch, source, at) for name, at in places.items() if roles.of.get(name) in ("M", "N", "K")]
     found = {}
     for parameter, argument in zip(function.parameters, launch.arguments, strict=False):
         role = roles.of.get(parameter.name, "")
@@ -183,7 +193,10 @@ def computed_arguments(launch: HostLaunch, function: Function, source: ParsedSou
         own, same = (number_at(launch, source, places[one]) for one in (parameter.name, first))
         if role and own is not None and own == same and first != parameter.name:
             continue
-        text = rounded_text(str(parse(_plain(argument), lambda word: _local(launch, source, word, names))))
+        # The distance between rows of matrices whose sizes are numbers, too: it is another one at other sizes.
+        if own is not None and role.startswith("ld") and any(number is not None for number in sizes):
+            continue
+        text = rounded_text(str(parse(plain(argument), lambda word: _local(launch, source, word, names))))
         # The distance between rows follows from the sizes, whatever number it has at the sizes of the program.
         if text.isdecimal() and role in _DISTANCES:
             continue
@@ -200,7 +213,7 @@ def _filled(tokens: tuple[str, ...], launch: HostLaunch, source: ParsedSource, d
         if value is None or depth > _DEEPEST or len(out) > _LONGEST_VALUE:
             out.append(word)
         else:
-            out += ["(", *_filled(_plain(value), launch, source, depth + 1), ")"]
+            out += ["(", *_filled(plain(value), launch, source, depth + 1), ")"]
     return tuple(out)
 
 
@@ -208,7 +221,7 @@ def number_at(launch: HostLaunch, source: ParsedSource, place: int) -> int | Non
     """Return the number that a launch gives to the parameter at a place; None where it gives another value."""
     if not 0 <= place < len(launch.arguments):
         return None
-    return parse(_plain(launch.arguments[place]), lambda word: _local(launch, source, word, {})).value
+    return parse(plain(launch.arguments[place]), lambda word: _local(launch, source, word, {})).value
 
 
 def _extents(text: str, made: Shape, params: Mapping[str, object], block: tuple[str, ...]) -> str:
@@ -327,18 +340,6 @@ def _own_sizes(source: ParsedSource, roles: Roles) -> dict[str, str]:
     return {name: roles.of[name] for name in source.sizes if roles.of.get(name) in ("M", "N", "K")}
 
 
-def _plain(tokens: tuple[str, ...]) -> tuple[str, ...]:
-    """Drop the parts that only convert to float: ``ceil(N / 16.0f)``, ``ceil((float) N / 16)``."""
-    out: list[str] = []
-    for token in tokens:
-        number = re.fullmatch(r"(\d+)\.0*[fF]?", token)
-        out.append(number[1] if number else token)
-    text = _SIZE_OF.sub(lambda found: str(SIZES.get(found[1], found[0])), " ".join(out))
-    text = text.replace("( float )", "").replace("( double )", "")
-    text = re.sub(r"static_cast < (?:unsigned )?\w+ > ", "", text)
-    return tuple(text.replace("std :: ", "").replace("ceilf", "ceil").split())
-
-
 def _constant(source: ParsedSource, word: str) -> Polynomial | None:
     return looked_up(lambda inner: None if inner in source.tunable else source.constants.get(inner))(word)
 
@@ -348,9 +349,9 @@ def _local(launch: HostLaunch, source: ParsedSource, word: str, names: Mapping[s
 
     def value(inner: str) -> tuple[str, ...] | None:
         if inner in launch.constants:
-            return _plain(launch.constants[inner])
+            return plain(launch.constants[inner])
         known = inner in source.constants and inner not in source.tunable
-        return _plain(source.constants[inner]) if known else None
+        return plain(source.constants[inner]) if known else None
 
     one = Polynomial.number(1)
     known = {name: None if name == it else one if it == "1" else Polynomial.name(it) for name, it in names.items()}

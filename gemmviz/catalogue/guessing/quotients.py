@@ -2,15 +2,12 @@
 
 import ast
 import re
-from contextlib import suppress
-from typing import TypeGuard
 
 from gemmviz.catalogue.guessing.folding import bracket
 from gemmviz.catalogue.guessing.polynomial import Polynomial, parse
 from gemmviz.catalogue.guessing.tokens import tokens_of
 
 _ROUNDING = ("ceil", "floor")
-_TWICE = re.compile(r"floor\(floor\(([MNK]) / (\d{1,6})\) / (\d{1,6})\)")
 
 
 def rounded_text(text: str) -> str:
@@ -41,30 +38,6 @@ def exact(grid: tuple[str, ...], requires: list[str]) -> list[str]:
     found = [quotient for text in grid for quotient in re.findall(r"floor\(([MNK]) / (\w+|\([^()]*\))\)", text)]
     made = [f"{size} % {bracket(divisor)} == 0" for size, divisor in dict.fromkeys(found)]
     return [text for text in made if text not in requires]
-
-
-def not_zero(grid: tuple[str, ...]) -> list[str]:
-    """Return the conditions for the divisors of a grid that are rounded down themselves: of small sizes they are zero.
-
-    ``N / (N / 4 / 256 * 256)`` takes the multiples of 1024.
-
-    Parameters
-    ----------
-    grid
-        Its extents.
-    """
-    made: list[str] = []
-    for text in grid:
-        with suppress(SyntaxError, ValueError, RecursionError, MemoryError):
-            divisors = (node.right for node in ast.walk(ast.parse(text)) if _is_quotient(node))
-            for divisor in divisors:
-                found = _TWICE.findall(ast.unparse(divisor))
-                made += [f"{size} % {int(first) * int(then)} == 0" for size, first, then in found]
-    return list(dict.fromkeys(made))
-
-
-def _is_quotient(node: ast.AST) -> TypeGuard[ast.BinOp]:
-    return isinstance(node, ast.BinOp) and isinstance(node.op, ast.Div)
 
 
 class _Rounding(ast.NodeTransformer):

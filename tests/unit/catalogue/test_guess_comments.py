@@ -57,6 +57,6 @@ def test_a_block_in_a_comment_of_the_kernel_is_tried_where_nothing_launches_it()
 def test_a_kernel_without_a_launch_is_tried_as_its_code_says_before_variants_of_another_kernels_launch() -> None:
     launches = list(candidates(guess(PLAIN, Path("mine.cu"), "plain")))
     own = [at for at, one in enumerate(launches) if one.block == ("BX", "BY")]
-    assert launches[0].block == ("256",) and own[0] < 6
+    assert own[0] == 0
     # Nothing sets C, and the kernel adds to it.
     assert any(one.adds and one.block == ("BX", "BY") for one in launches[:8])

@@ -1,19 +1,9 @@
-"""Kernels of one index for all of C, with a count of products, and grids whose divisors are rounded down."""
+"""Sizes that count products, or number the dimensions of a matrix, and launches in comments of several lines."""
 
 from pathlib import Path
 
-from gemmviz.catalogue.guessing.candidates import candidates
 from gemmviz.catalogue.guessing.guess import guess
-from gemmviz.catalogue.guessing.quotients import not_zero
 
-ONE = """__global__ void product(const float *A, const float *B, float *C, int m, int n, int k) {
-    int at = blockDim.x * blockIdx.x + threadIdx.x;
-    float sum = 0;
-    int row = at / n, column = at % n;
-    for (int i = 0; i < k; i++) if (row < m && column < n) sum += A[row * k + i] * B[column + n * i];
-    C[at] = sum;
-}
-"""
 MANY = """__global__ void product(const float *A, const float *B, float *C, int BATCH, int N) {
     int row = blockIdx.y * blockDim.y + threadIdx.y, column = blockIdx.x * blockDim.x + threadIdx.x;
     int one = blockIdx.z % BATCH;
@@ -62,11 +52,6 @@ void run(const float *A, const float *B, float *C, int N) {
 """
 
 
-def test_a_thread_for_each_element_of_c_in_one_row_of_threads_is_tried() -> None:
-    launches = list(candidates(guess(ONE, Path("mine.cu"))))
-    assert any(one.grid == ("ceil(M * N / BX)",) for one in launches[:4])
-
-
 def test_a_count_of_products_is_one_but_the_rows_of_a_layer_are_rows() -> None:
     for name in ("batch_size", "num_heads"):
         assert guess(MANY.replace("BATCH", name), Path("mine.cu")).roles == ("A", "B", "C", "1", "N")
@@ -87,8 +72,3 @@ def test_numbered_dimensions_of_each_matrix_are_its_rows_and_columns() -> None:
 def test_a_launch_in_a_comment_of_several_lines_is_read() -> None:
     made = guess(COMMENT, Path("mine.cu"))
     assert made.params == {"SIDE": (8,)} and made.grid == ("floor(N / SIDE)", "floor(N / SIDE)")
-
-
-def test_a_grid_that_divides_by_a_rounded_quotient_asks_for_its_multiples() -> None:
-    assert not_zero(("ceil(N / (256 * floor(floor(N / 4) / 256)))", "M / 8")) == ["N % 1024 == 0"]
-    assert not_zero(("ceil(M / 16)", "floor(floor(N / 4) / 256)")) == []
