@@ -315,8 +315,6 @@ def _names(launch: HostLaunch, function: Function, source: ParsedSource, roles: 
                 names.setdefault(given[0], role)
         elif len(argument) == 1 and role == "1" and parameter.type in WHOLE:  # one product of many
             names.setdefault(argument[0], role)
-    for side, size in usual_sides(function.parameters, launch.arguments, roles.of):
-        names.setdefault(side, size)
     if not launch.arguments:  # called by a pointer: the host has a size under the name of the parameter that takes it
         sizes = {one.name: roles.of.get(one.name, "") for one in function.parameters}
         names |= {name: role for name, role in sizes.items() if role in ("M", "N", "K")}
@@ -327,6 +325,8 @@ def _names(launch: HostLaunch, function: Function, source: ParsedSource, roles: 
             names.setdefault(role, role)
             if not launch.arguments or _has_structures(launch, function):  # called by a pointer, or with matrices
                 names.setdefault(role.lower(), role)
+    for side, size in usual_sides(function.parameters, launch.arguments, roles.of):
+        names.setdefault(side, size)
     return names
 
 

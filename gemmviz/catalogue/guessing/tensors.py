@@ -55,5 +55,5 @@ def usual_sides(
     """
     for parameter, argument in zip(parameters, arguments, strict=False):
         sizes = _MEANT.get(roles.get(parameter.name, ""), ())
-        if parameter.pointer and len(argument) == 1:
+        if parameter.pointer and len(argument) == 1 and argument[0].isidentifier():
             yield from ((side_of(argument[0], str(side)), size) for side, size in enumerate(sizes))
