@@ -182,7 +182,6 @@ def computed_arguments(launch: HostLaunch, function: Function, source: ParsedSou
     """
     names = {**_names(launch, function, source, roles), **_own_sizes(source, roles)}
     places = {parameter.name: place for place, parameter in enumerate(function.parameters)}
-    sizes = [number_at(launch, source, at) for name, at in places.items() if roles.of.get(name) in ("M", "N", "K")]
     found = {}
     for parameter, argument in zip(function.parameters, launch.arguments, strict=False):
         role = roles.of.get(parameter.name, "")
@@ -192,9 +191,6 @@ def computed_arguments(launch: HostLaunch, function: Function, source: ParsedSou
             continue
         own, same = (number_at(launch, source, places[one]) for one in (parameter.name, first))
         if role and own is not None and own == same and first != parameter.name:
-            continue
-        # The distance between rows of matrices whose sizes are numbers, too: it is another one at other sizes.
-        if own is not None and role.startswith("ld") and any(number is not None for number in sizes):
             continue
         text = rounded_text(str(parse(plain(argument), lambda word: _local(launch, source, word, names))))
         # The distance between rows follows from the sizes, whatever number it has at the sizes of the program.
