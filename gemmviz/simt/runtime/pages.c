@@ -30,7 +30,7 @@ static int64_t now_ns(void)
 
 uint64_t gv_prepare_pages(char *begin, uint32_t bytes, uint64_t first, uint64_t end, uint64_t capacity)
 {
-    if (!gv_now.run->huge_pages) return capacity;
+    if (gv_now.lost_ns > MOST_LOST_NS) return capacity;
     uintptr_t column = (uintptr_t)begin, from = column + first * bytes, to = column + end * bytes;
     uintptr_t huge = (column + FIRST_BYTES + HUGE - 1) / HUGE * HUGE;
     if (huge < from) huge = (from + HUGE - 1) / HUGE * HUGE;
@@ -39,7 +39,7 @@ uint64_t gv_prepare_pages(char *begin, uint32_t bytes, uint64_t first, uint64_t 
         int64_t began = now_ns();
         if (!madvise((void *)huge, HUGE, MADV_HUGEPAGE)) *(volatile char *)huge = 0;
         gv_now.lost_ns += now_ns() - began - SMALL_NS;
-        if (gv_now.lost_ns > MOST_LOST_NS) gv_now.run->huge_pages = 0;
+        if (gv_now.lost_ns > MOST_LOST_NS) return capacity;
         huge += HUGE;
     }
     return (huge - column) / bytes;
@@ -50,16 +50,13 @@ void gv_next_pages(uint32_t more)
     gv_run *r = gv_now.run;
     if (r->count == r->capacity || r->more_count + more > r->more_capacity) gv_stop(GV_FULL);
     uint64_t rows = r->capacity, words = r->more_capacity;
-    for (uint32_t i = 0; i < COLUMNS && r->huge_pages && !r->count_only; i++) {
+    int huge = r->huge_pages && !r->count_only;
+    for (uint32_t i = 0; i < COLUMNS && huge; i++) {
         char *begin = *(char **)((char *)r + columns[i].place);
         uint64_t first = i == MORE ? r->more_count : r->count, *room = i == MORE ? &words : &rows;
         uint64_t end = first + (i == MORE ? more : 1), capacity = i == MORE ? r->more_capacity : r->capacity;
         uint64_t next = gv_prepare_pages(begin, columns[i].bytes, first, end, capacity);
         if (next < *room) *room = next;
-    }
-    if (!r->huge_pages) {
-        rows = r->capacity;
-        words = r->more_capacity;
     }
     gv_now.rows_room = rows;
     gv_now.more_room = words;
