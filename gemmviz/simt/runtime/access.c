@@ -315,8 +315,8 @@ static __attribute__((noinline)) void access_anew(uintptr_t at, uint32_t bytes, 
     uint16_t site = r->count_only ? 0 : known ? l->site : site_at(pc);
     int plain = !a->owned && a->shift != GV_NO_SHIFT && a->bytes >= bytes;
     if (plain) plain = r->count_only ? PLAIN_COUNTED : PLAIN;
-    *l = (last_access){key_of(pc), a->start, a->bytes - bytes, bytes, further, words, site, (uint8_t)i, (uint8_t)a->shift,
-        a->number, (uint8_t)plain};
+    *l = (last_access){key_of(pc), a->start, a->bytes - bytes, bytes, further, words, site, (uint8_t)i,
+        (uint8_t)a->shift, a->number, (uint8_t)plain};
     if (r->count_only) return;
     keep_row(r, row, l, first, write);
     if (write) wait_for_value(at, more, further);

@@ -28,8 +28,8 @@
 #pragma once
 #include "recording.h"
 
-// Registers are on the stacks. A bit per GV_PART bytes says whether a postponed instruction changes them. Places that are
-// a multiple of all bits apart share one, which only makes a lane catch up early.
+// Registers are on the stacks. A bit per GV_PART bytes says whether a postponed instruction of the warp changes them.
+// Places that are a multiple of all bits apart share one, which only makes a lane catch up early.
 enum { GV_PART = 16, GV_CHANGING = 512 /* bits */ };
 
 // A number of a thread or block is linear, x fastest.
