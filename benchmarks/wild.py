@@ -26,6 +26,7 @@ from gemmviz.checking import plan as plans
 from gemmviz.checking.report_text import sentence
 from gemmviz.engine.consent import Described
 from gemmviz.engine.messages import Checked, CheckRequest
+from gemmviz.engine.race_trials import race_trier
 from gemmviz.engine.spending import Spending
 from gemmviz.engine.supervisor import Engine
 from gemmviz.engine.trying import device_trier, trier
@@ -120,7 +121,15 @@ def tried(row: Row, folder: Path) -> Row:
             # On a busy machine a kernel is tried as often as on an idle one: only the processor time counts.
             spent = Spending(engine)
             try_device = device_trier(engine, threading.Event())
-            made = settle(made, try_one, try_random=try_random, try_device=try_device, spent=spent, clock=spent)
+            made = settle(
+                made,
+                try_one,
+                try_random=try_random,
+                try_device=try_device,
+                try_race=race_trier(engine, threading.Event()),
+                spent=spent,
+                clock=spent,
+            )
             row.described, row.why, row.matter = made.right, made.settled, made.front_matter()
             row.recorded = made.right or "elements of C are wrong" in made.settled
             # A kernel may be wrong with a launch that is known to be right: then the findings say where.

@@ -55,7 +55,7 @@ def surroundings(path: Path, text: str) -> Surroundings:
     project, files = project_folders(path), scratch.Files()
     places = scratch.header_places(path, folders)
     headers = [body.decode("utf-8", "replace") for _, body in scratch.reached(text, path.parent, places)]
-    for file, begin in begins(path, files.neighbours(folders), files.text_of):
+    for file, begin in begins(path, text, files.neighbours(folders), files.text_of):
         reached = scratch.reached(begin, file.parent, places)
         headers = [*(body.decode("utf-8", "replace") for _, body in reached), begin, *headers]
     names = {name for head in _HEAD.findall(text) for name in re.findall(r"(\w+)\s*\(", head)} - {"__launch_bounds__"}
@@ -139,7 +139,7 @@ def _launching(names: set[str], path: Path, folders: tuple[Path, ...], files: sc
             body = files.text_of(file)
             if another.search(body):  # it launches its own kernel of this name
                 continue
-            if "<<<" in body and launched.search(body):
+            if ("<<<" in body or "hipLaunch" in body) and launched.search(body):
                 found.append((file, body))
             elif ("dim3" in body or "<<<" in body) and handed_on.search(body):
                 pointers.append((file, body))
@@ -147,7 +147,9 @@ def _launching(names: set[str], path: Path, folders: tuple[Path, ...], files: sc
 
 
 def _launched(names: set[str]) -> re.Pattern[str]:
-    return re.compile(rf"\b(?:{'|'.join(map(re.escape, sorted(names)))})\s*(?:<[^;<]*>)?\s*<<<")
+    any_of = "|".join(map(re.escape, sorted(names)))
+    in_hip = rf"\bhipLaunchKernelGGL[\s(]*(?:HIP_KERNEL_NAME)?[\s(]*(?:{any_of})\b"
+    return re.compile(rf"\b(?:{any_of})\s*(?:<[^;<]*>)?\s*<<<|{in_hip}")
 
 
 def _in_scripts(names: set[str], folders: tuple[Path, ...], files: scratch.Files) -> list[str]:

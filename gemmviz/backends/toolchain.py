@@ -213,7 +213,7 @@ def with_own_headers(text: str, path: Path) -> str:
         place,
         lambda name, folder: scratch.own_header(name, folder, places()),
         scratch.text_of,
-        begins(place, around(), scratch.text_of),
+        begins(place, text, around(), scratch.text_of),
     )
 
 

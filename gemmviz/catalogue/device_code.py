@@ -21,6 +21,12 @@ _MEMBER = re.compile(r"using\s+(?:\w+\s*::\s*)+(\w+)\s*;?")
 _PART_OF_STD = re.compile(r"using\s+namespace\s+(?:::\s*)?std\s*::")
 _INVOCATION = re.compile(r"\s*([A-Za-z_]\w*)\s*\(")
 _MARKS = frozenset({"__device__", "__global__", "__constant__", "__shared__", "__managed__"})
+# Headers of PyTorch include CUDA's numbers with 16 bits, and have names of their own for them.
+_TORCH = re.compile(r"(?:torch|ATen|c10)/[\w/.]+")
+_TORCH_TYPE = re.compile(r"\b(?:at|c10)\s*::\s*(?:Half|BFloat16)\b")
+_NUMBERS = re.compile(r"\b(?:half2?|__half2?|__nv_bfloat16\d?|nv_bfloat16\d?)\b")
+_OF_NUMBERS = re.compile(r"cuda_(?:fp16|bf16)\.h(?:pp)?")
+_TORCH_TYPES = "#include <gemmviz/torch_types.h>"
 _OF_CUDA = frozenset({"cuda", "nvcuda", "cooperative_groups", "gemmviz"})
 
 
@@ -45,7 +51,7 @@ def device_code(text: str, entry: str = "", has_header: Callable[[str], bool] = 
         kept = _is_kept(found[1], found[2]) and (header_kind(found[2]) != "device" or has_header(found[2]))
         return found[0] if kept else " " * len(found[0])
 
-    text = _COMMAND.sub(lambda line: " " * len(line[0]), text)
+    text = _with_torch_types(_COMMAND.sub(lambda line: " " * len(line[0]), text))
     whole, text = text, INCLUDE.sub(include, text)
     plain = plain_code(text, directives=False)
     found = declarations(plain)
@@ -68,6 +74,17 @@ def device_code(text: str, entry: str = "", has_header: Callable[[str], bool] = 
             end = declaration.end
     code = "".join(plain[one.start : one.end] for one in kept).lower()
     return INCLUDE.sub(lambda found: _unless_unused(found, code), "".join([*parts, text[end:]]))
+
+
+def _with_torch_types(text: str) -> str:
+    """Return a text with CUDA's types in place of the first header of PyTorch, if nothing else declares them."""
+    found = next((one for one in INCLUDE.finditer(text) if _TORCH.fullmatch(one[2])), None)
+    if found is None:
+        return text
+    given = any(_OF_NUMBERS.fullmatch(one[2]) for one in INCLUDE.finditer(text))
+    if not (_TORCH_TYPE.search(text) or (not given and _NUMBERS.search(text))):
+        return text
+    return text[: found.start()] + _TORCH_TYPES + text[found.end() :]
 
 
 def _unless_unused(found: re.Match[str], code: str) -> str:

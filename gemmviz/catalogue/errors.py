@@ -42,6 +42,10 @@ class UnknownKernel(GemmvizError):
     """A name that no kernel of the ladder has, or a path where there is no file."""
 
 
+NO_COMMA = " without a comma before "
+"""Between an instruction and an operand, in the message about PTX that no assembler takes."""
+
+
 class BuildError(GemmvizError):
     """A kernel file that the compiler refuses.
 

@@ -14,7 +14,8 @@ _LIBRARIES = (
     r"Mem|Get|Stream|Event|Launch|Init)\w*|\bCU(?:tensor|device|module|function|result|context|stream|_)\w*"
 )
 _FRAMEWORKS = (
-    r"\b(?:at|torch|c10|pybind11|py|thrust|boost|Eigen|std\s*::\s*chrono)\s*::|\b(?:TORCH|PYBIND11|AT|C10)_\w+"
+    r"\b(?:at|torch|c10|pybind11|py|thrust|boost|Eigen|std\s*::\s*chrono)\s*::(?!\s*(?:Half|BFloat16)\b)|"
+    r"\b(?:TORCH|PYBIND11|AT|C10)_\w+|\bhip[A-Z](?!\w+_[xyz]\b)\w*"
 )
 _C_LIBRARY = (
     r"\b(?:fopen|fclose|fread|fwrite|fprintf|sprintf|snprintf|scanf|fscanf|exit|abort|getenv|atoi|atof|strtol|rand|"
@@ -47,6 +48,7 @@ _BUILT_IN = (
 _OF_DEVICE = (
     r"cuda_(?:fp16|bf16|fp8|fp4|fp6|tf32)\.h(?:pp)?|mma\.h|cuda_pipeline\w*\.h|cuda_awbarrier\w*\.h|"
     r"cooperative_groups(?:\.h|/[\w/.]+)|cuda/[\w/.]+|gemmviz/[\w/.]+|nv/target|"
+    r"hip/hip_(?:runtime|fp16|bf16)\.h|"
     r"(?:assert|math|stdint|stddef|float|limits|inttypes|stdio)\.h|"
     r"c(?:assert|math|stdint|stddef|float|limits|stdio)|type_traits|limits|utility|concepts"
 )
@@ -56,6 +58,7 @@ _HOST_HEADERS = (
     r"(?:stdlib|string|strings|time|unistd|errno|signal|memory|malloc|getopt|pthread|dirent|fcntl|locale|wchar|ctype|"
     r"setjmp|stdarg|stdbool|alloca|omp|mpi|immintrin|x86intrin|xmmintrin|emmintrin|windows|Windows|conio|io|process|direct|"
     r"mkl|cblas|mkl_\w+)\.h|c(?:stdlib|string|time|ctype|errno|stdarg|signal)|"
+    r"hip/\w+\.h(?:pp)?|roc\w+(?:/\w+)*\.h(?:pp)?|hip(?:blas|rand)\w*(?:/\w+)*\.h(?:pp)?|"
     r"(?:cublas|curand|cudnn|cusparse|cusolver|cufft|nvml|nvToolsExt|cuda_profiler|cudaProfiler|cupti|nccl|nvrtc|npp|"
     r"cudaTypedefs|cuda_gl|cudaGL|nvtx\d?)\w*(?:/\w+)*\.h(?:pp)?|nvtx3/.*|"
     r"(?:helper|exception|multithreading|timer|rendercheck\w*|param\w*)_?\w*\.h|nvrtc_helper\.h|cuda_occupancy\.h|"

@@ -25,6 +25,8 @@ _DEEPEST, _MOST_CHARACTERS = 24, 4_000_000
 HEADERS = (".h", ".hh", ".hpp", ".hxx", ".cuh", ".inl", ".inc")
 # A device function that is declared here, and whose body is in another file.
 _DECLARED = re.compile(r"\b__device__\b[^;{}()=]*\b\w+\s*\([^;{}]*\)\s*;")
+# Names of headers. A source that has one, and includes no header of a library, is itself included elsewhere.
+_OF_LIBRARY = re.compile(r"\b(?:cuda|nvcuda|wmma|std)\s*::|\b(?:__)?half2?\b|\b__nv_\w+|\bCUtensorMap\b")
 _MOST_FILES, _DEEPEST_BEGIN = 200, 4
 _CLIMB, _CLIMB_OUTSIDE = 8, 3
 # Usual folders for headers in a repository.
@@ -138,21 +140,22 @@ def with_headers(
     return "".join([*parts, filler.filled(text, path.parent, path.name, 0)])
 
 
-def begins(path: Path, files: Iterable[Path], read: Callable[[Path], str]) -> list[tuple[Path, str]]:
+def begins(path: Path, source: str, files: Iterable[Path], read: Callable[[Path], str]) -> list[tuple[Path, str]]:
     """Return the texts before a header in the files that include it, outermost first, and their files.
 
-    A header with a kernel often uses names from the file that includes it. The list is empty for a source file.
+    A header with a kernel often uses names from the file that includes it, and so does a source that another one
+    includes. The list is empty for other sources.
 
     Parameters
     ----------
-    path
-        The header.
+    path, source
+        The header or source, and its text.
     files
         The files that may include it, the most likely first.
     read
         Returns the text of such a file.
     """
-    if path.suffix not in HEADERS:
+    if path.suffix not in HEADERS and not _is_part(path, source):
         return []
     texts: dict[Path, str] = {}
     for file in files:
@@ -162,13 +165,21 @@ def begins(path: Path, files: Iterable[Path], read: Callable[[Path], str]) -> li
             texts.setdefault(file, read(file))
     found: list[tuple[Path, str]] = []
     at = path
-    while at.suffix in HEADERS and len(found) < _DEEPEST_BEGIN:
+    while (at == path or at.suffix in HEADERS) and len(found) < _DEEPEST_BEGIN:
         start = next((s for file, text in texts.items() if (s := _before(at, file, text))), None)
         if start is None or start[0] in (path, *(file for file, _ in found)):
             break
         found.insert(0, start)
         at = start[0]
     return found
+
+
+def _is_part(path: Path, source: str) -> bool:
+    """Return whether a CUDA source cannot be compiled alone, as it uses a library whose header it does not include."""
+    if path.suffix != ".cu":
+        return False
+    plain = plain_code(source)
+    return _OF_LIBRARY.search(plain) is not None and all(found[1] != "<" for found in _in_code(source, plain))
 
 
 def _before(header: Path, file: Path, text: str) -> tuple[Path, str] | None:

@@ -27,6 +27,7 @@ from gemmviz.catalogue.source_files import SOURCES
 from gemmviz.catalogue.user_file import read_source, why_no_file, write_text
 from gemmviz.cli import options
 from gemmviz.engine.consent import Described
+from gemmviz.engine.race_trials import race_trier
 from gemmviz.engine.spending import Spending
 from gemmviz.engine.supervisor import Engine
 from gemmviz.engine.trying import device_trier, trier
@@ -100,7 +101,14 @@ def tried(made: Guess) -> Guess:
         with Console(stderr=True).status("Recording small problems to see whether the guess is right"):
             try_one, try_random = (trier(engine, threading.Event(), random=random) for random in (False, True))
             try_device = device_trier(engine, threading.Event())
-            return settle(made, try_one, try_random=try_random, try_device=try_device, spent=Spending(engine))
+            return settle(
+                made,
+                try_one,
+                try_random=try_random,
+                try_device=try_device,
+                try_race=race_trier(engine, threading.Event()),
+                spent=Spending(engine),
+            )
     finally:
         engine.close()
 

@@ -61,7 +61,7 @@ def trier(engine: Engine, cancel: threading.Event, *, random: bool = False) -> C
             if isinstance(reply, Recorded):
                 return _verdict(checked_recording(reply.recording), kernel)
             if isinstance(reply, Failed):
-                message, above = _on_file(reply.message, kernel), _front_matter_lines(kernel)
+                message, above = _on_file(reply.message, kernel), front_matter_lines(kernel)
                 if reply.kind == "compile" and (reply.line or 0) > above:
                     raise BuildError(message, (reply.line or 0) - above)
                 crashed = reply.kind in ("crash", "timeout")
@@ -92,7 +92,7 @@ def device_trier(engine: Engine, cancel: threading.Event) -> Callable[[Kernel, P
         request = AssembleRequest(*launched(next(runs), kernel, problem), kernel.defaults, _NEWEST_ARCHITECTURE)
         for reply in engine.run(request, cancel):
             if isinstance(reply, Failed) and reply.kind == "compile":
-                above = _front_matter_lines(kernel)
+                above = front_matter_lines(kernel)
                 return BuildError(_on_file(reply.message, kernel), (reply.line or 0) - above)
         return None
 
@@ -131,7 +131,7 @@ def _verdict(recording: Recording, kernel: Kernel) -> Verdict:
 
 def _on_file(message: str, kernel: Kernel) -> str:
     """Return a message with the lines of the file on disk: it does not have the front matter above its code yet."""
-    above = _front_matter_lines(kernel)
+    above = front_matter_lines(kernel)
 
     def counted(found: re.Match[str]) -> str:
         return f"{found[1]}{max(int(found[2]) - above, 1)}"
@@ -139,8 +139,14 @@ def _on_file(message: str, kernel: Kernel) -> str:
     return re.sub(rf"(\b{re.escape(kernel.path.name)}:)(\d+)", counted, message)
 
 
-def _front_matter_lines(kernel: Kernel) -> int:
-    """Return the last line of the front matter: a compiler's message about a later line is about the source itself."""
+def front_matter_lines(kernel: Kernel) -> int:
+    """Return the last line of the front matter: a later line is one of the source itself.
+
+    Parameters
+    ----------
+    kernel
+        A kernel whose file may not have the front matter yet.
+    """
     lines = kernel.text.splitlines()
     start = next((i for i, line in enumerate(lines) if line.replace(" ", "").startswith("//---gemmviz")), 0)
     return next((i + 1 for i, line in enumerate(lines) if i > start and line.replace(" ", "") == "//---"), 0)

@@ -75,7 +75,7 @@ def needed(path: Path, text: str) -> list[tuple[Path, bytes]]:
     folders = tuple(search_folders(path))
     places = header_places(path, folders)
     found = list(reached(text, path.parent, places))
-    for file, begin in begins(path, neighbours(folders), text_of):
+    for file, begin in begins(path, text, neighbours(folders), text_of):
         found += [(file, text_of(file).encode()), *reached(begin, file.parent, places)]
     return found
 

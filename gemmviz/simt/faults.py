@@ -6,7 +6,15 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gemmviz.catalogue.errors import ConstraintError, Defect, GemmvizError, KernelFault, KernelTimeout
+from gemmviz.catalogue.errors import (
+    NO_COMMA,
+    BuildError,
+    ConstraintError,
+    Defect,
+    GemmvizError,
+    KernelFault,
+    KernelTimeout,
+)
 from gemmviz.catalogue.launch import Launch
 from gemmviz.catalogue.matrices import MATRICES
 from gemmviz.catalogue.tensor_map import UNIT_BYTES
@@ -170,6 +178,7 @@ _NEWER_PTX = _End(
     ),
     ConstraintError,
 )
+_NO_PTX = _End(mark("this is no PTX, and no assembler takes it: {instruction}"), BuildError)
 _BLOCK_BEFORE = _End(
     mark("{thread} waits for an action of an earlier block: record from the first block on"), KernelTimeout
 )
@@ -212,13 +221,14 @@ def raise_fault(
         text, array = misaligned(job, culprit, info.shared)
         raise KernelFault(f"{where}: {text}", line, "misaligned vector access", array)
     end = _BLOCK_BEFORE if status is Status.FLAG_NEVER_SET and job.first_block > 0 else _ENDS[status]
-    if status is Status.UNKNOWN_PTX and is_newer(job.instruction.decode(errors="replace")):
-        end = _NEWER_PTX
+    if status is Status.UNKNOWN_PTX:
+        instruction = job.instruction.decode(errors="replace")
+        end = _NO_PTX if NO_COMMA in instruction else _NEWER_PTX if is_newer(instruction) else end
     values = _values(status, job, launch, barrier_name)
     text = end.before.format(where=where, file=name) + tr(end.text, thread=culprit, file=name, **values)
     if issubclass(end.error, KernelFault):
         raise end.error(text, line, end.defect)
-    raise TooManyBarriers(text, line) if end.error is TooManyBarriers else end.error(text)
+    raise end.error(text, line) if end.error in (TooManyBarriers, BuildError) else end.error(text)
 
 
 def _values(status: Status, job: RecorderRun, launch: Launch, barrier_name: Callable[[int], str]) -> dict[str, object]:

@@ -13,6 +13,7 @@ from gemmviz.catalogue.guessing.roles import (
     WHOLE,
     GuessReason,
     Roles,
+    dimensions,
     is_map,
     is_of_a_thread,
     matrix_called,
@@ -29,6 +30,7 @@ _SIDE = mark("{name} is called like the side of a tile")
 _OF_A_THREAD = mark("{name} is called like the number of elements of a thread")
 _FIRST, _OTHER = mark("{name} is the first matrix that is read"), mark("{name} is the other matrix read")
 _SCALES = re.compile(r"(?i)alpha|beta|scal|^[ab]$")
+_COUNTS_PRODUCTS = re.compile(r"(?i)batch|^(?:num_?|n_?)?heads?$")
 _OFFSET = re.compile(r"(?i)(?:row|col|column|[mnk])?_?(?:offset|start|begin)_?(?:row|col|column|[mnk])?")
 _NEUTRAL = {"alpha": "1", "beta": "0"}
 _NAME_WEIGHTS = (6, 3, 1)
@@ -160,10 +162,11 @@ def _sizes(function: Function, roles: Roles, votes: Votes) -> None:
     order = [p.name for p in function.parameters if p.name in votes]
     scores: dict[tuple[str, str], float] = {}
     whys: dict[tuple[str, str], str] = {}
+    meant = {name: name for name in order} | dimensions(order)
     for name in order:
-        word = size_word(name)
+        word = size_word(meant[name])
         for role, levels in SIZE_WORDS.items():
-            if role.startswith("ld") and named_so(name):
+            if role.startswith("ld") and named_so(meant[name]):
                 continue  # the columns of a matrix, which are also the distance between its rows
             level = next((i for i, words in enumerate(levels) if word in words.split()), None)
             used = votes[name].get(role, [])
@@ -175,6 +178,9 @@ def _sizes(function: Function, roles: Roles, votes: Votes) -> None:
                 whys[name, role] = _together(name, [*called, *map(tr, dict.fromkeys(used))])
     taken: set[str] = set()
     plain = [n for n in order if not re.fullmatch(r"(?i)ld_?[abc]|.*(stride|pitch).*", n)]
+    counts = [n for n in plain if meant[n] == "batch" or (_COUNTS_PRODUCTS.search(n) and not votes[n])]
+    if len(plain) == 2 and len(counts) == 1:  # many products of square matrices
+        plain.remove(counts[0])
     if len(plain) == 1 and (plain[0], "N") not in scores:
         scores[plain[0], "N"], whys[plain[0], "N"] = 1.0, tr("{name} is the only size", name=plain[0])
     if len(plain) == 1:
@@ -188,11 +194,11 @@ def _sizes(function: Function, roles: Roles, votes: Votes) -> None:
     for name in order:
         if name not in roles.of:
             # Two parameters may be one size: a kernel that has n for the width of all, and another one as a bound.
-            same = next((role for role in ("M", "N") if role in votes[name]), "") or named_so(name)
+            same = next((role for role in ("M", "N") if role in votes[name]), "") or named_so(meant[name])
             free = same or next((role for role in ("M", "N", "K") if role not in taken), "")
-            taken.add(free)
-            one = not free and "batch" in name.lower()
+            one = name in counts or (not free and _COUNTS_PRODUCTS.search(name) is not None)
             roles.of[name] = "1" if one else free
+            taken.add(roles.of[name])
             why = mark("{name} is the remaining parameter") if free else mark("the role of {name} is unknown")
             why = mark("{name} counts products, and one is enough") if one else why
             roles.why[name] = GuessReason(0.5 if one else 0.2, tr(why, name=name))

@@ -10,9 +10,8 @@ from dataclasses import replace
 from itertools import product
 
 from gemmviz.catalogue.errors import GemmvizError
-from gemmviz.catalogue.guessing.candidates import is_stated
 from gemmviz.catalogue.guessing.guessed_kernel import guessed_kernel
-from gemmviz.catalogue.guessing.guessed_matter import Guess
+from gemmviz.catalogue.guessing.guessed_matter import Guess, is_stated
 from gemmviz.catalogue.kernel import Kernel
 from gemmviz.catalogue.launch import launch, nearest_size
 from gemmviz.catalogue.problem import Problem

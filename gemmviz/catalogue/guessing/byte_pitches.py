@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from gemmviz.catalogue.guessing.functions import Function
-from gemmviz.catalogue.guessing.host_launch import SIZES
+from gemmviz.catalogue.guessing.plain_values import SIZES
 from gemmviz.catalogue.guessing.roles import WHOLE, Roles
 
 _COLUMNS = {"lda": ("K", "M", "A"), "ldb": ("N", "K", "B"), "ldc": ("N", "M", "C")}

@@ -9,8 +9,9 @@ from itertools import chain, islice
 import numpy as np
 
 from gemmviz.catalogue.guessing.folding import bracket, evaluate
-from gemmviz.catalogue.guessing.guessed_matter import SURE, Guess
+from gemmviz.catalogue.guessing.guessed_matter import SURE, Guess, is_stated
 from gemmviz.catalogue.guessing.kernel_text import kernel_text
+from gemmviz.catalogue.guessing.other_grids import EXACT, QUOTIENT, by_element, one_block, one_tile
 from gemmviz.catalogue.guessing.other_sizes import (
     SIZES,
     as_deep_as_a_block,
@@ -26,10 +27,10 @@ MOST_DIVISOR = 256
 # C++ Programming Guide, "Technical Specifications per Compute Capability".
 SHARED = ("49152", "101376", "232448")
 # Evidence from the host code has a higher confidence, and a launch with all arguments an even higher one.
-_SAID, _WHOLE = 0.9, 0.94
+_WHOLE = 0.94
 # Blocks that people write, where nothing in the source says which one: along one side, and along two.
-_MOST_THREADS = 1024
 _LINES = ("256", "128", "32", "512", "1024", "64")
+_WIDTHS = (16, 32, 8)
 _PLANES = (("16", "16"), ("32", "32"), ("32", "8"), ("8", "8"), ("32", "4"), ("64", "4"))
 LEAST_DEPTH = 128
 """The depth of a sum that has several steps for every usual tile."""
@@ -37,8 +38,6 @@ _MOST_TURNED = 8
 _FIRST_WITH_FLAGS = 6
 SQUARE = ("M == N", "K == N")
 """The conditions of a launch for square matrices."""
-_QUOTIENT = re.compile(r"(?:ceil|floor)\(([MNK]) / (\w+|\(.*\))\)")
-_EXACT = re.compile(r"([MNK]) / (\w+|\(.*\))")
 _OFFSET = re.compile(r"(?i)offset|start|begin|origin")
 # Functions of an activation, of a norm, or of another product.
 _MORE = re.compile(
@@ -46,6 +45,7 @@ _MORE = re.compile(
 )
 _PIPELINE = re.compile(r"(?i)stage|pipeline|cp_async|cp\.async")
 _CUTS_AT_ZERO = re.compile(r"(?i)relu|\bf?maxf?\s*\(|[<>]=?\s*(?:\w+\()?0(?:\.0*)?f?\s*\)?\s*[?)]")
+_TILE_SIDE = re.compile(r"(?i)^b_?[mnk]$|block|tile|^t[mnk]?$")
 _ONE_SIZE = re.compile(r"[MN] == \d+")
 # A grid of one side whose blocks share the elements of C: ``floor(M * N / 4096)``.
 _AREA = re.compile(r"floor\((M \* N|N \* M) / (\d+)\)")
@@ -87,13 +87,15 @@ def candidates(guess: Guess) -> Iterator[Guess]:
 def _by_grid(guess: Guess) -> Guess:
     """Return a guess whose sizes have the roles that the host's grid shows: blocks divide rows and columns, not K.
 
-    People also call the rows of B ``N`` and its columns ``K``.
+    People also call the rows of B ``N`` or ``M``, and its columns ``K``.
     """
     names = {name for text in guess.grid for name in re.findall(r"\b[MNK]\b", text)}
     if not is_stated(guess, "grid") or "K" not in names or len(names) != 2 or not {"M", "N", "K"} <= {*guess.roles}:
         return guess
     (other,) = {"M", "N"} - names
-    return _with_names(guess, {"K": other, other: "K"})
+    # Blocks along N and K: N are the rows then, M is the depth of the sum, and K are the columns.
+    named = {"K": "N", "N": "K"} if other == "N" else {"K": "N", "N": "M", "M": "K"}
+    return _with_names(guess, named)
 
 
 def _with_names(made: Guess, names: dict[str, str]) -> Guess:
@@ -131,27 +133,25 @@ def _with_flags(made: Guess, flags: list[str], value: str) -> Guess:
     return replace(made, roles=tuple(roles), why=made.why | dict.fromkeys(flags, why))
 
 
-def _one_block(guess: Guess) -> Iterator[Guess]:
-    """Yield the launch of a kernel without a block index: one block has a thread for each element of C."""
-    body = kernel_text(guess)
-    alone = {*guess.block, *guess.grid} == {"1"} and len(guess.block) > 1 and "threadIdx" in body
-    if alone and not is_stated(guess, "block") and not re.search(r"\b(?:blockIdx|gridDim)\b", body):
-        kept = (one for one in guess.requires if not re.fullmatch(r"[MN] == 1", one))
-        yield replace(guess, block=("N", "M"), requires=(*kept, f"M * N <= {_MOST_THREADS}"))
-
-
 def _all(guess: Guess) -> Iterator[Guess]:
     launches = [guess, *guess.others]
     # The host code may compute the shared memory at run time: then nobody knows it, and too much harms nothing.
     roomy = [replace(one, shared=SHARED[-1]) if guessed_shared(one) else one for one in launches]
     stated = is_stated(guess, "block")
     yield guess
-    yield from _one_block(guess)
+    yield from one_block(guess)
+    yield from one_tile(guess)
+    yield from by_element(guess)
     yield from _otherwise(guess)
     own = roomy[-1]
     if not stated and own.why.get("block", GuessReason(1, "")).confidence < SURE:
         yield own
         yield from _other_blocks(own)
+    elif not stated and guess.others:  # the launch of another kernel, or one in a comment: this one's code may say more
+        yield own
+        yield from _otherwise(own)
+    if not stated and not is_stated(guess, "params"):
+        yield from _equal_tiles(guess)
     yield from _by_names(guess)
     yield from _whole_product(guess)
     # The host code's launch at whole tiles is more likely than another launch at any size.
@@ -215,6 +215,15 @@ def _otherwise(guess: Guess) -> Iterator[Guess]:
         yield replace(guess, requires=open_)
 
 
+def _equal_tiles(guess: Guess) -> Iterator[Guess]:
+    """Yield a guess with equal sides of its tile, where nothing gives their values: such a kernel may need them."""
+    sides = [name for name, values in guess.params.items() if _TILE_SIDE.search(name) and values[0] > 1]
+    for side in (16, 32) if len(sides) > 1 and len({guess.params[name][0] for name in sides}) > 1 else ():
+        made = replace(guess, params=guess.params | dict.fromkeys(sides, (side,)))
+        yield made
+        yield _square(made)
+
+
 def _by_names(guess: Guess) -> Iterator[Guess]:
     """Yield a guess that takes M, N and K from the parameters' names, where their uses say something else."""
     meant = {role: name.upper() for (name, _), role in zip(guess.parameters, guess.roles, strict=True)}
@@ -243,7 +252,7 @@ def relaxed(right: Guess, guess: Guess) -> Iterator[Guess]:
         The guess that it is a variant of.
     """
     # Without its condition a side such as M / 8 is no whole number.
-    exact = [one for one in map(_EXACT.fullmatch, right.grid) if one]
+    exact = [one for one in map(EXACT.fullmatch, right.grid) if one]
     asked = tuple(f"{one[1]} % {bracket(one[2])} == 0" for one in exact)
     plain = replace(right, requires=tuple(dict.fromkeys((*guess.requires, *asked))))
     loose = replace(right, requires=tuple(text for text in right.requires if text not in SQUARE))
@@ -268,9 +277,15 @@ def _deep(made: Guess) -> Guess:
     return replace(made, requires=(*made.requires, f"K % {depth} == 0"))
 
 
-def is_stated(made: Guess, key: str) -> bool:
-    """Return whether the host code gives a part of the launch: ``"block"``, ``"shared"``."""
-    return made.why.get(key, GuessReason(1, "")).confidence >= _SAID
+def is_started_so(made: Guess) -> bool:
+    """Return whether the file itself has the whole launch, of whatever kernel.
+
+    Parameters
+    ----------
+    made
+        The launch.
+    """
+    return made.why.get("block", GuessReason(0, "")).confidence >= _WHOLE
 
 
 def is_launched_so(made: Guess) -> bool:
@@ -278,7 +293,7 @@ def is_launched_so(made: Guess) -> bool:
 
     The types of the matrices must be known, and the kernel must apply no function to their values.
     """
-    whole = made.why.get("block", GuessReason(0, "")).confidence >= _WHOLE and not _MORE.search(kernel_text(made))
+    whole = is_started_so(made) and not _MORE.search(kernel_text(made))
     return whole and (np.dtype(made.dtype).kind not in "iu" or np.dtype(made.stores).kind == "i")
 
 
@@ -300,6 +315,11 @@ def _other_blocks(made: Guess) -> Iterator[Guess]:
     if len(made.block) > 1:
         flat = set(made.block[1:]) == {"1"}
         blocks = [*(blocks[:3] if flat else ()), *_PLANES]
+    elif made.block[0].isdecimal() and "threadIdx.y" in kernel_text(made):
+        # The number of threads is known, and the kernel has two indices for them.
+        threads = int(made.block[0])
+        sides = [x for x in _WIDTHS if threads % x == 0 and threads > x]
+        blocks = [*((str(x), str(threads // x)) for x in sides), *blocks]
     for block in blocks:
         if block != made.block:
             yield replace(made, block=block)
@@ -337,7 +357,7 @@ def _whole_blocks(made: Guess) -> tuple[str, ...]:
 
 def whole_grid(made: Guess) -> tuple[str, ...]:
     """Return the conditions of a guess, and for each size that it is a multiple of its divisor in the grid."""
-    found = [_QUOTIENT.fullmatch(part) for text in made.grid for part in _factors(text)]
+    found = [QUOTIENT.fullmatch(part) for text in made.grid for part in _factors(text)]
     asked = [f"{one[1]} % {bracket(one[2])} == 0" for one in found if one]
     areas = [_AREA.fullmatch(part) for text in made.grid for part in _factors(text)]
     asked += [f"{one[1]} % {one[2]} == 0" for one in areas if one]

@@ -3,10 +3,10 @@
 import re
 from math import prod
 
-from gemmviz.catalogue.guessing.candidates import SQUARE, is_launched_so, is_stated, whole_grid
+from gemmviz.catalogue.guessing.candidates import SQUARE, is_launched_so, is_started_so, whole_grid
 from gemmviz.catalogue.guessing.element_types import ELEMENTS
 from gemmviz.catalogue.guessing.folding import evaluate
-from gemmviz.catalogue.guessing.guessed_matter import SURE, Guess
+from gemmviz.catalogue.guessing.guessed_matter import SURE, Guess, is_stated
 from gemmviz.catalogue.guessing.kernel_text import kernel_text
 from gemmviz.catalogue.guessing.roles import GuessReason
 from gemmviz.catalogue.matrices import MATRICES
@@ -36,6 +36,21 @@ def is_known(made: Guess) -> bool:
     made
         The launch.
     """
+    sized = {name for side in made.grid for name in re.findall(r"\b[MNK]\b", side)}
+    if SQUARE[0] in made.requires and {*made.roles} & {"M", "N", "K"} == {"N"}:
+        # One parameter is the only size. Both sides of the grid have to grow with it.
+        sized |= {"M"} if sum("N" in re.findall(r"\b[MNK]\b", side) for side in made.grid) > 1 else set()
+    return {"M", "N"} <= sized and has_known_arguments(made)
+
+
+def has_known_arguments(made: Guess) -> bool:
+    """Return whether the file has a launch, and no argument of it is only guessed; its grid may be for one size.
+
+    Parameters
+    ----------
+    made
+        The launch.
+    """
     # With another type of its elements C may be right. So it may at the file's own size, if only some of the constants
     # that say it were found.
     by_constants = {name for value in made.constants.values() for name in re.findall(r"\b[MNK]\b", value)}
@@ -43,15 +58,10 @@ def is_known(made: Guess) -> bool:
         return False
     if _BELOW_BYTES.search(made.text) or _PACKED.search(" ".join((made.entry, *(name for name, _ in made.parameters)))):
         return False
-    sized = {name for side in made.grid for name in re.findall(r"\b[MNK]\b", side)}
-    if SQUARE[0] in made.requires and {*made.roles} & {"M", "N", "K"} == {"N"}:
-        # One parameter is the only size. Both sides of the grid have to grow with it.
-        sized |= {"M"} if sum("N" in re.findall(r"\b[MNK]\b", side) for side in made.grid) > 1 else set()
     arguments = zip(made.parameters, made.roles, strict=True)
     return (
         is_launched_so(made)
         and _has_own_values(made)
-        and {"M", "N"} <= sized
         and all(_is_known(made, name, kind, role) for (name, kind), role in arguments)
     )
 
@@ -95,7 +105,36 @@ def counts_products(name: str, role: str) -> bool:
 
 def is_whole(made: Guess) -> bool:
     """Return whether the file itself gives every part of a launch, its values and its shared memory, too."""
-    return is_known(made) and (made.shared == "0" or is_stated(made, "shared"))
+    return is_known(made) and is_whole_at_one_size(made)
+
+
+def is_whole_at_one_size(made: Guess) -> bool:
+    """Return whether the file itself gives every part of a launch; its grid may be for one size.
+
+    Parameters
+    ----------
+    made
+        The launch.
+    """
+    return has_known_arguments(made) and (made.shared == "0" or is_stated(made, "shared"))
+
+
+def is_given(made: Guess) -> bool:
+    """Return whether the file gives every part of a launch, whatever its arguments mean: a race is a fault then.
+
+    Parameters
+    ----------
+    made
+        The launch.
+    """
+    numbers = (name for (name, _), role in made.arguments if not role or role.isdecimal())
+    return (
+        is_started_so(made)
+        and ELEMENTS not in made.why
+        and _has_own_values(made)
+        and all(is_stated(made, name) and name in made.why for name in numbers)
+        and (made.shared == "0" or is_stated(made, "shared"))
+    )
 
 
 def _has_own_values(made: Guess) -> bool:

@@ -12,6 +12,7 @@ from gemmviz.catalogue.guessing.enumerations import enumerations
 from gemmviz.catalogue.guessing.functions import Function, HostFile, Parameter
 from gemmviz.catalogue.guessing.handed_shapes import with_shapes_of_callers
 from gemmviz.catalogue.guessing.heads import body_at, bounds_of, clusters_of, head_of, parameters_of, template_of
+from gemmviz.catalogue.guessing.hip import as_cuda
 from gemmviz.catalogue.guessing.launches import HostLaunch, by_pointer, launches, tidy
 from gemmviz.catalogue.guessing.macros import DIRECTIVE, Macro, expand, launching, macros, rounded, small
 from gemmviz.catalogue.guessing.matrix_views import plain_views
@@ -195,7 +196,7 @@ def given_launches(text: str) -> frozenset[str]:
 
     These are templates, members of a template (the name is then the structure's), and functions that get a ``dim3``.
     """
-    if "<<<" not in text:
+    if "<<<" not in text and "hipLaunch" not in text:
         return frozenset()
     functions = _functions(*numbered(_blank(_plain(text))), {}, {})[1]
     launching = [one for one in functions if not _LAUNCHES.isdisjoint(one.body)]
@@ -261,7 +262,7 @@ def _launches_of(
 
 
 def _plain(text: str) -> str:
-    return without_comments(text[:LONGEST].replace("\r\n", "\n"))
+    return as_cuda(without_comments(text[:LONGEST].replace("\r\n", "\n")))
 
 
 def _blank(plain: str) -> str:

@@ -10,6 +10,9 @@ from gemmviz.catalogue.guessing.host.launched import evaluated
 from gemmviz.catalogue.guessing.launches import HostLaunch
 
 _LINE = re.compile(r"^([ \t]*)//+([^\n]*(?:<<<[^\n]*>>>[^\n]*;|\bdim3\s+\w+\s*[({=][^\n]*;)[^\n]*)$", re.MULTILINE)
+# The kernel's name and the launch may stand in two lines.
+_NAME = re.compile(r"^([ \t]*)//+([ \t]*\w+\s*(?:<[^\n;{}]*>)?[ \t]*)\n[ \t]*//+([^\n]*<<<)", re.MULTILINE)
+_BLOCK = re.compile(r"/\*(.*?)\*/", re.DOTALL)
 _LINES = re.compile(r"(?:^[ \t]*//[^\n]*\n)*^[ \t]*//[^\n]*<<<(?:[^\n]*\n[ \t]*//)*[^\n]*$", re.MULTILINE)
 _VALUE = re.compile(
     r"^([ \t]*)//+([ \t/]*(?:const(?:expr)?\s+)?(?:unsigned(?:\s+int)?|int|size_t|auto|uint\w*)\s+\w+\s*=[^\n;]*;\s*)$",
@@ -18,7 +21,7 @@ _VALUE = re.compile(
 
 
 def launches_in_comments(text: str, kernel: Function, around: Surroundings | None) -> tuple[HostLaunch, ...]:
-    """Return the launches of a kernel that stand in comments of one line; the code may have changed since.
+    """Return the launches of a kernel that stand in comments; the code may have changed since.
 
     Parameters
     ----------
@@ -40,9 +43,17 @@ def launches_in_comments(text: str, kernel: Function, around: Surroundings | Non
 def _without_marks(text: str) -> str:
     if "<<<" not in text:
         return text
+    text = _BLOCK.sub(_statements, text)
     # The values that a launch in a comment needs are defined in the same comment.
     text = _LINES.sub(lambda lines: _VALUE.sub(_code, lines[0]), text)
-    return _LINE.sub(_code, text)
+    return _LINE.sub(_code, _NAME.sub(r"\n\1//\2\3", text))
+
+
+def _statements(comment: re.Match[str]) -> str:
+    """Return what stands in a comment of several lines, if it is whole statements with a launch."""
+    inside = comment[1]
+    is_code = "<<<" in inside and "/*" not in inside and inside.count("{") == inside.count("}")
+    return inside if is_code and inside.rstrip().endswith((";", "}")) else comment[0]
 
 
 def _code(line: re.Match[str]) -> str:

@@ -5,7 +5,7 @@ from typing import Literal
 
 from gemmviz.language import tr
 
-Kind = Literal["not compiled", "not started", "another result"]
+Kind = Literal["not compiled", "not started", "another result", "race"]
 
 
 @dataclass(frozen=True)
@@ -15,7 +15,8 @@ class Flaw:
     Attributes
     ----------
     kind
-        The class of flaw: no compiler takes the kernel, no GPU starts it, or it computes something else than A B.
+        The class of flaw: no compiler takes the kernel, no GPU starts it, it computes something else than A B, or it
+        has a race with the launch in its file.
     line
         The line of its file, from 1.
     text

@@ -1,8 +1,10 @@
 """The sizes that the host's grid divides: its names may be other ones than those of the kernel's arguments."""
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
+from gemmviz.catalogue.errors import FrontMatterError
+from gemmviz.catalogue.expression import Expression
 from gemmviz.catalogue.guessing.functions import Function
 from gemmviz.catalogue.guessing.launch_shape import Shape
 from gemmviz.catalogue.guessing.launches import HostLaunch
@@ -10,6 +12,7 @@ from gemmviz.catalogue.guessing.polynomial import Polynomial
 from gemmviz.catalogue.guessing.roles import Roles
 
 _DEEPEST, _LEAST_SIZE = 4, 64
+_SIZES = (32, 64, 128, 256, 512, 1024)
 _SIZE = re.compile(r"\b[MNK]\b")
 _DIVIDES = {"/", ">>"}
 
@@ -119,3 +122,32 @@ def _constant(
     values = {word: value(word) for word in side if word.isidentifier() and word not in tiles}
     large = [word for word, one in values.items() if one and (one.value or 0) >= _LEAST_SIZE]
     return {large[0]: next(iter(by_code))} if len(large) == len(by_code) == 1 else {}
+
+
+def least_sizes(sides: Iterable[str], params: Mapping[str, Sequence[int]]) -> Iterator[str]:
+    """Yield a condition for each size below which a side of the grid divides by zero, such as ``N >= 1024``.
+
+    Host code may divide by a part of a size, rounded down: ``N / 4 / 256``.
+
+    Parameters
+    ----------
+    sides
+        The sides of the grid.
+    params
+        The values of their other names, the usual one first.
+    """
+    expressions = [Expression(side) for side in sides if "/" in side]
+    values = {name: given[0] for name, given in params.items()} | dict.fromkeys("MNK", _SIZES[-1])
+
+    def divides(size: dict[str, int]) -> bool:
+        try:
+            for one in expressions:
+                one.evaluate(values | size)
+        except FrontMatterError:
+            return False
+        return True
+
+    for name in "MNK" if divides({}) else "":
+        least = next(size for size in _SIZES if divides({name: size}))
+        if least > _SIZES[0]:
+            yield f"{name} >= {least}"

@@ -11,6 +11,7 @@ from gemmviz.catalogue.device_code import device_code
 from gemmviz.catalogue.dtypes import ElementType, SumType, sums_of
 from gemmviz.catalogue.guessing import cxx, host_launch, host_maps, indexing, struct_types
 from gemmviz.catalogue.guessing.asked_values import marked
+from gemmviz.catalogue.guessing.block_comments import with_commented_block
 from gemmviz.catalogue.guessing.block_steps import with_block_steps
 from gemmviz.catalogue.guessing.byte_pitches import in_bytes, in_elements
 from gemmviz.catalogue.guessing.c_before import adds
@@ -137,8 +138,15 @@ def _evaluated(
     for one in source.kernels:
         if one.name != chosen.name and _form(one) == _form(chosen):
             other = evaluated(one, source.files, source.structs, source.fields)
-            found += [replace(launch, name=plain, whole=False, of_another=True) for launch in other]
+            fit = [launch for launch in other if len(launch.block) > 1 or not _has_two_indices(chosen)]
+            found += [replace(launch, name=plain, whole=False, of_another=True) for launch in fit]
     return tuple(found)
+
+
+def _has_two_indices(kernel: Function) -> bool:
+    """Return whether a kernel needs a block with two sides."""
+    words = zip(kernel.body, kernel.body[1:], kernel.body[2:], strict=False)
+    return ("threadIdx", ".", "y") in words
 
 
 def _form(kernel: Function) -> tuple[list[str], list[tuple[str, bool]]]:
@@ -168,6 +176,7 @@ def _describe(function: Function, source: ParsedSource, path: Path, text: str, n
     read.roles.column_major |= _by_columns(read.roles, maps)
     dtype, stored = (_dtype(read.function, read.roles, matrix, maps) for matrix in ("A", "C"))
     shapes, computed = _shapes(read, dtype, is_cuda(path))
+    shapes = with_commented_block(shapes, text, function.name) if is_cuda(path) else shapes
     named = with_fourth(read.function, read.index, with_unused(whole, read.roles))
 
     def role_of(name: str) -> str:
@@ -251,6 +260,7 @@ def _launched(made: Guess, shape: Shape, read: Sized, named: Roles, maps: dict[s
         tiles=_tiles_of(boxes, made.column_major) | shape.tiles,
         boxes=boxes,
         cluster=_cluster(read, shape),
+        size=shape.size,
     )
 
 

@@ -18,6 +18,7 @@ from gemmviz.language import tr
 ROLES = (*MATRICES, D, BIAS, *(matrix + SUFFIX for matrix in MATRICES), *SCALARS, "0")
 # A guess with a lower confidence is listed among the doubts.
 SURE = 0.5
+_SAID = 0.9
 
 
 @dataclass(frozen=True)
@@ -72,6 +73,8 @@ class Guess:
         The texts of the file's headers, and those that are nowhere: see `gemmviz.catalogue.guessing.cxx.Surroundings`.
     flaws
         What trials have shown to be wrong with the kernel itself, whatever its launch.
+    size
+        M, N and K of the launch in the file, where its host code has numbers for them.
     """
 
     path: Path
@@ -108,6 +111,7 @@ class Guess:
     headers: tuple[str, ...] = field(default=(), repr=False)
     missing: tuple[tuple[str, str], ...] = ()
     flaws: tuple[Flaw, ...] = ()
+    size: tuple[int, int, int] | None = None
 
     @property
     def arguments(self) -> list[tuple[tuple[str, str], str]]:
@@ -228,3 +232,8 @@ def _said(box: tuple[str, str, int, int] | None) -> str:
 
 def _texts(parts: Iterable[str]) -> str:
     return "[" + ", ".join(json.dumps(str(part)) for part in parts) + "]"
+
+
+def is_stated(made: Guess, key: str) -> bool:
+    """Return whether the host code gives a part of the launch: ``"block"``, ``"shared"``."""
+    return made.why.get(key, GuessReason(1, "")).confidence >= _SAID

@@ -4,11 +4,10 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from gemmviz.catalogue.guessing.candidates import is_stated
 from gemmviz.catalogue.guessing.cxx import Surroundings
 from gemmviz.catalogue.guessing.element_types import ELEMENTS
 from gemmviz.catalogue.guessing.flaw import Flaw
-from gemmviz.catalogue.guessing.guessed_matter import Guess
+from gemmviz.catalogue.guessing.guessed_matter import Guess, is_stated
 from gemmviz.catalogue.guessing.kernel_text import kernel_line, kernel_text
 from gemmviz.catalogue.plain_code import without_comments
 from gemmviz.language import tr, trn

@@ -10,14 +10,16 @@ from gemmviz.catalogue.guessing.c_values import c_value
 from gemmviz.catalogue.guessing.cxx import ParsedSource
 from gemmviz.catalogue.guessing.folding import bracket, fold
 from gemmviz.catalogue.guessing.functions import Function
-from gemmviz.catalogue.guessing.grid_sides import fixed_sides, is_quotient, meant_sides
+from gemmviz.catalogue.guessing.grid_sides import fixed_sides, is_quotient, least_sizes, meant_sides
 from gemmviz.catalogue.guessing.launch_shape import Shape
 from gemmviz.catalogue.guessing.launches import HostLaunch
 from gemmviz.catalogue.guessing.literal_sizes import with_names
+from gemmviz.catalogue.guessing.plain_values import plain
 from gemmviz.catalogue.guessing.polynomial import Polynomial, looked_up, parse
 from gemmviz.catalogue.guessing.quotients import exact, rounded_text
 from gemmviz.catalogue.guessing.roles import WHOLE, GuessReason, Roles
 from gemmviz.catalogue.guessing.struct_parameters import sizes_of_members
+from gemmviz.catalogue.guessing.tensors import usual_sides
 
 # Names of the block's extents where the source leaves them open.
 _OF_BLOCK = re.compile(r"(BLOCK_|GV_BLOCK_|B)[XYZ]")
@@ -25,14 +27,8 @@ _DEEPEST, _LONGEST_VALUE = 4, 150
 _MOST_THREADS = 1024
 # These parameters are chosen here, and do not depend on the values that the host code passes.
 _GIVEN = ("M", "N", "K", "alpha", "beta")
+_DISTANCES = ("lda", "ldb", "ldc")
 _FIXED = re.compile(r"[MNK] == \d+")
-_SIZE_OF = re.compile(r"sizeof \( (?:const )?(\w+) \)")
-SIZES = {
-    **{"float": 4, "double": 8, "half": 2, "__half": 2, "int": 4, "unsigned": 4, "char": 1, "int8_t": 1, "uint8_t": 1},
-    **{"nv_half": 2, "__nv_half": 2},
-    **{"__nv_bfloat16": 2, "nv_bfloat16": 2, "half2": 4, "float2": 8, "float4": 16, "int4": 16, "uint32_t": 4},
-}
-"""The bytes of types."""
 
 
 def find(source: ParsedSource, function: Function) -> list[HostLaunch]:
@@ -60,7 +56,7 @@ def shape(launch: HostLaunch, function: Function, source: ParsedSource, roles: R
     given = _given(launch, function, source, roles, made)
 
     def expression(tokens: tuple[str, ...], meant: Mapping[str, str] = given.names) -> str:
-        return rounded_text(str(parse(_plain(tokens), lambda word: _local(launch, source, word, meant))))
+        return rounded_text(str(parse(plain(tokens), lambda word: _local(launch, source, word, meant))))
 
     block = tuple(expression(part) for part in launch.block)
     sides = meant_sides(launch, function, roles, made, given.names, lambda word: _local(launch, source, word, {}))
@@ -74,7 +70,7 @@ def shape(launch: HostLaunch, function: Function, source: ParsedSource, roles: R
     if not all(_speaks_of(text, allowed) for text in (*block, *grid)):
         return None
     chosen = bool(launch.shared) and not _speaks_of(shared, allowed)
-    number = c_value(_filled(_plain(launch.shared), launch, source), {}) if chosen else None
+    number = c_value(_filled(plain(launch.shared), launch, source), {}) if chosen else None
     shared = str(int(number)) if number is not None else shared
     shared_is_stated = bool(launch.shared) and _speaks_of(shared, allowed)
     if not shared_is_stated:
@@ -86,7 +82,7 @@ def shape(launch: HostLaunch, function: Function, source: ParsedSource, roles: R
     asked = (text for text in made.requires if not (_FIXED.fullmatch(text) and text[0] in in_grid))
     kept = [_extents(text, made, given.params, block) for text in asked]
     requires = [text for text in kept if not re.search(rf"\b{_OF_BLOCK.pattern}\b", text)] + _together(given.offered)
-    requires += exact(grid, requires)
+    requires += [*exact(grid, requires), *least_sizes(grid, {**made.params, **given.params})]
     if any(re.search(r"\b[MNK]\b", side) for side in block):
         requires.append(f"{' * '.join(map(bracket, block))} <= {_MOST_THREADS}")
     of_kernel = tuple(_extents(text, made, given.params, block) for text in made.grid)
@@ -100,7 +96,8 @@ def shape(launch: HostLaunch, function: Function, source: ParsedSource, roles: R
     if given.offered or (given.whole and given.params):
         why["params"] = GuessReason(0.95, "the file's own host code gives these values")
     by_letters = _has_structures(launch, function) and {"m", "n", "k"} & {word for side in launch.grid for word in side}
-    sure = 0.95 if launch.whole and not of_sizes and not by_letters and not _is_part(launch, function) else 0.92
+    open_ = of_sizes or by_letters or _has_assumed_sides(launch, function, roles) or _is_part(launch, function)
+    sure = 0.95 if launch.whole and not open_ else 0.92
     why["block"] = why["grid"] = GuessReason(sure, "the file launches the kernel like this itself")
     if launch.disused:
         why["block"] = why["grid"] = GuessReason(0.8, "a comment in the file launches the kernel like this")
@@ -113,13 +110,36 @@ def shape(launch: HostLaunch, function: Function, source: ParsedSource, roles: R
     if shared_is_stated:
         # A choice may depend on an argument of the host program: then other launches are tried, too.
         why["shared"] = GuessReason(0.7, why["block"].why) if chosen or launch.asked else why["block"]
-    return Shape(given.params, block, grid, shared, requires, why, tiles)
+    own = _sizes_at(launch, function, source, roles, requires)
+    return Shape(given.params, block, grid, shared, requires, why, tiles, own)
+
+
+def _sizes_at(
+    launch: HostLaunch, function: Function, source: ParsedSource, roles: Roles, requires: list[str]
+) -> tuple[int, int, int] | None:
+    """Return M, N and K of a launch whose sizes are numbers in the host code; None where one of them is not known."""
+    if launch.asked or launch.disused or launch.of_another:
+        return None
+    places = {parameter.name: place for place, parameter in enumerate(function.parameters)}
+    m, n, k = (number_at(launch, source, places.get(roles.parameter(size), -1)) for size in "MNK")
+    alone = {"M", "N", "K"} & {*roles.of.values()} == {"N"}
+    m = n if m is None and (alone or "M == N" in requires) else m
+    k = n if k is None and (alone or "K == N" in requires) else k
+    return (m, n, k) if m and n and k else None
 
 
 def _is_part(launch: HostLaunch, function: Function) -> bool:
     """Return whether a launch gets a place inside a matrix: it may be one of several that make the product."""
     given = zip(function.parameters, launch.arguments, strict=False)
     return any(parameter.pointer and "+" in argument for parameter, argument in given)
+
+
+def _has_assumed_sides(launch: HostLaunch, function: Function, roles: Roles) -> bool:
+    """Return whether a launch has sides of tensors that it does not give as arguments: they are what is usual."""
+    sides = {side for side, _ in usual_sides(function.parameters, launch.arguments, roles.of)}
+    given = {word for argument in launch.arguments for word in argument}
+    parts = (*launch.grid, *launch.block, *(value for name, value in launch.constants.items() if name not in given))
+    return not (sides - given).isdisjoint(word for part in parts for word in part)
 
 
 def expression(
@@ -146,7 +166,7 @@ def expression(
             return None
         return _local(launch, source, word, names) if launch else _constant(source, word)
 
-    text = rounded_text(str(parse(_plain(tokens), meaning)))
+    text = rounded_text(str(parse(plain(tokens), meaning)))
     return text if _speaks_of(text, {"M", "N", "K", *made.params}) else None
 
 
@@ -172,7 +192,10 @@ def computed_arguments(launch: HostLaunch, function: Function, source: ParsedSou
         own, same = (number_at(launch, source, places[one]) for one in (parameter.name, first))
         if role and own is not None and own == same and first != parameter.name:
             continue
-        text = rounded_text(str(parse(_plain(argument), lambda word: _local(launch, source, word, names))))
+        text = rounded_text(str(parse(plain(argument), lambda word: _local(launch, source, word, names))))
+        # The distance between rows follows from the sizes, whatever number it has at the sizes of the program.
+        if text.isdecimal() and role in _DISTANCES:
+            continue
         if not text.isidentifier() and _speaks_of(text, {"M", "N", "K"}):
             found[parameter.name] = text
     return found
@@ -186,7 +209,7 @@ def _filled(tokens: tuple[str, ...], launch: HostLaunch, source: ParsedSource, d
         if value is None or depth > _DEEPEST or len(out) > _LONGEST_VALUE:
             out.append(word)
         else:
-            out += ["(", *_filled(_plain(value), launch, source, depth + 1), ")"]
+            out += ["(", *_filled(plain(value), launch, source, depth + 1), ")"]
     return tuple(out)
 
 
@@ -194,7 +217,7 @@ def number_at(launch: HostLaunch, source: ParsedSource, place: int) -> int | Non
     """Return the number that a launch gives to the parameter at a place; None where it gives another value."""
     if not 0 <= place < len(launch.arguments):
         return None
-    return parse(_plain(launch.arguments[place]), lambda word: _local(launch, source, word, {})).value
+    return parse(plain(launch.arguments[place]), lambda word: _local(launch, source, word, {})).value
 
 
 def _extents(text: str, made: Shape, params: Mapping[str, object], block: tuple[str, ...]) -> str:
@@ -283,6 +306,11 @@ def _names(launch: HostLaunch, function: Function, source: ParsedSource, roles: 
         role = roles.of.get(parameter.name, "")
         if len(argument) == 1 and role in ("M", "N", "K"):
             names[argument[0]] = role
+            given = launch.constants.get(argument[0], ())
+            if len(given) == 1 and given[0].isidentifier():  # ``int M = a.size(0)``
+                names.setdefault(given[0], role)
+        elif len(argument) == 1 and role == "1" and parameter.type in WHOLE:  # one product of many
+            names.setdefault(argument[0], role)
     if not launch.arguments:  # called by a pointer: the host has a size under the name of the parameter that takes it
         sizes = {one.name: roles.of.get(one.name, "") for one in function.parameters}
         names |= {name: role for name, role in sizes.items() if role in ("M", "N", "K")}
@@ -293,6 +321,8 @@ def _names(launch: HostLaunch, function: Function, source: ParsedSource, roles: 
             names.setdefault(role, role)
             if not launch.arguments or _has_structures(launch, function):  # called by a pointer, or with matrices
                 names.setdefault(role.lower(), role)
+    for side, size in usual_sides(function.parameters, launch.arguments, roles.of):
+        names.setdefault(side, size)
     return names
 
 
@@ -306,18 +336,6 @@ def _own_sizes(source: ParsedSource, roles: Roles) -> dict[str, str]:
     return {name: roles.of[name] for name in source.sizes if roles.of.get(name) in ("M", "N", "K")}
 
 
-def _plain(tokens: tuple[str, ...]) -> tuple[str, ...]:
-    """Drop the parts that only convert to float: ``ceil(N / 16.0f)``, ``ceil((float) N / 16)``."""
-    out: list[str] = []
-    for token in tokens:
-        number = re.fullmatch(r"(\d+)\.0*[fF]?", token)
-        out.append(number[1] if number else token)
-    text = _SIZE_OF.sub(lambda found: str(SIZES.get(found[1], found[0])), " ".join(out))
-    text = text.replace("( float )", "").replace("( double )", "")
-    text = re.sub(r"static_cast < (?:unsigned )?\w+ > ", "", text)
-    return tuple(text.replace("std :: ", "").replace("ceilf", "ceil").split())
-
-
 def _constant(source: ParsedSource, word: str) -> Polynomial | None:
     return looked_up(lambda inner: None if inner in source.tunable else source.constants.get(inner))(word)
 
@@ -327,11 +345,12 @@ def _local(launch: HostLaunch, source: ParsedSource, word: str, names: Mapping[s
 
     def value(inner: str) -> tuple[str, ...] | None:
         if inner in launch.constants:
-            return _plain(launch.constants[inner])
+            return plain(launch.constants[inner])
         known = inner in source.constants and inner not in source.tunable
-        return _plain(source.constants[inner]) if known else None
+        return plain(source.constants[inner]) if known else None
 
-    known = {name: Polynomial.name(other) if other != name else None for name, other in names.items()}
+    one = Polynomial.number(1)
+    known = {name: None if name == it else one if it == "1" else Polynomial.name(it) for name, it in names.items()}
     return looked_up(value, known)(word)
 
 

@@ -13,7 +13,7 @@ from gemmviz.catalogue.guessing.callers import filled, ways_up
 from gemmviz.catalogue.guessing.cxx import ParsedSource
 from gemmviz.catalogue.guessing.folding import evaluate
 from gemmviz.catalogue.guessing.functions import Function
-from gemmviz.catalogue.guessing.host_launch import SIZES
+from gemmviz.catalogue.guessing.plain_values import SIZES
 from gemmviz.catalogue.guessing.roles import DTYPES
 from gemmviz.catalogue.guessing.tokens import closing, is_whole, split
 

@@ -7,7 +7,10 @@ from gemmviz.catalogue.guessing.roles import GuessReason
 
 @dataclass
 class Shape:
-    """A launch in the form of front matter. `why` holds the evidence by key of the front matter."""
+    """A launch in the form of front matter.
+
+    `why` holds the evidence by key of the front matter, `size` is M, N and K where the host code has numbers for them.
+    """
 
     params: dict[str, tuple[int, ...]] = field(default_factory=dict)
     block: tuple[str, ...] = ()
@@ -16,3 +19,4 @@ class Shape:
     requires: list[str] = field(default_factory=list)
     why: dict[str, GuessReason] = field(default_factory=dict)
     tiles: dict[str, str] = field(default_factory=dict)
+    size: tuple[int, int, int] | None = None

@@ -4,6 +4,7 @@ import re
 from collections.abc import Sequence, Set
 from dataclasses import dataclass, field
 
+from gemmviz.catalogue.guessing.tensors import named_sides
 from gemmviz.catalogue.guessing.tokens import LONGEST_BRACKET, angles, closing, is_computed, split
 
 _LONGEST_LAUNCH = 300
@@ -44,7 +45,7 @@ class HostLaunch:
 
 
 def tidy(tokens: Sequence[str]) -> list[str]:
-    """Return host code without casts and ``std::``, and ``sizes.M`` or ``p->M`` as ``M``."""
+    """Return host code without casts and ``std::``, and ``sizes.M`` or ``p->M`` as ``M``; a tensor's sides as names."""
     out: list[str] = []
     at = 0
     while at < len(tokens):
@@ -57,6 +58,8 @@ def tidy(tokens: Sequence[str]) -> list[str]:
             at = tokens.index(")", at) + 1
         elif token == "*" and _is_pointed_at(out, tokens, at):
             at += 1
+        elif token == "." and out and out[-1] == tokens[at - 1] and (named := named_sides(tokens, at)):
+            out[-1], at = named
         elif token in (".", "->") and out and out[-1].isidentifier() and _is_member(tokens, at):
             out[-1] = tokens[at + 1]
             at += 2

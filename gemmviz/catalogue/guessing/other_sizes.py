@@ -9,6 +9,7 @@ from gemmviz.catalogue.guessing.guessed_matter import SURE, Guess
 from gemmviz.catalogue.guessing.kernel_text import kernel_text
 from gemmviz.catalogue.guessing.roles import WHOLE, GuessReason, named_so
 from gemmviz.catalogue.guessing.tokens import integer
+from gemmviz.catalogue.problem import Problem
 
 _TILE = re.compile(r"m(\d+)n(\d+)k(\d+)")
 SIZES = {"M", "N", "K", "lda", "ldb", "ldc"}
@@ -63,3 +64,17 @@ def by_matrix_names(guess: Guess) -> Iterator[Guess]:
         why = GuessReason(SURE, "its name says so")
         made = replace(guess, roles=tuple(meant.get(name, role) for name, role in roles), others=())
         yield replace(made, why=guess.why | dict.fromkeys(meant, why))
+
+
+def with_shown_sizes(made: Guess, size: Problem) -> Guess:
+    """Return a launch that is right at one size: it asks for M = N if it was not tried with others.
+
+    Parameters
+    ----------
+    made, size
+        The launch, and the size.
+    """
+    fixed = any(re.match(r"[MN] == ", one) for one in made.requires)
+    if fixed or size.m != size.n or not {"M", "N"} <= {*made.roles}:
+        return made
+    return replace(made, requires=(*made.requires, "M == N"))

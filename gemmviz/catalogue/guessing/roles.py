@@ -1,6 +1,7 @@
 """The roles that parameters of a kernel may have, the words that people use for them, and the terms of an index."""
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from gemmviz.catalogue.dtypes import ElementType
@@ -11,7 +12,7 @@ from gemmviz.catalogue.guessing.polynomial import Polynomial
 WHOLE = {
     *("int", "size_t", "long", "short", "uint", "uint32_t", "int32_t", "int64_t", "uint64_t", "ptrdiff_t", "char"),
 }
-REAL = {"float", "double", "half", "__half", "nv_half", "__nv_half", "__nv_bfloat16", "nv_bfloat16"}
+REAL = {"float", "double", "half", "__half", "nv_half", "__nv_half", "__nv_bfloat16", "nv_bfloat16", "Half", "BFloat16"}
 DTYPES: dict[str, ElementType] = {
     "float": "float32",
     "double": "float64",
@@ -19,6 +20,8 @@ DTYPES: dict[str, ElementType] = {
     "__half": "float16",
     "nv_half": "float16",
     "__nv_half": "float16",
+    "Half": "float16",  # of PyTorch
+    "BFloat16": "bfloat16",
     # Unsigned sums and products have the same bits.
     **dict.fromkeys(("int", "int32_t", "uint", "uint32_t", "u_int32_t"), "int32"),
     "__nv_bfloat16": "bfloat16",
@@ -66,6 +69,7 @@ SIZE_WORDS = {
 # Rows and columns in Spanish, Portuguese, French, Italian and German.
 _ROWS = re.compile(r"fil(?:as?)?(?=[abc]?$)|linhas?|lignes?|righe?|zeilen?")
 _COLUMNS = re.compile(r"columnas?|colunas?|colonn[ae]s?|spalten?")
+_DIMENSION = re.compile(r"(?i)(?:d|dim|dimension)_?([0-2])_?([abc]?)")
 _OF_A_THREAD = re.compile(r"(?i)coars|per_?thread")
 _SIZE_AFFIX = re.compile(
     r"^(?:size|dim|num|len|length|matrix|mat|total|problem)(?=[mnk]$)|(?<=^[mnk])(?:size|dim|global|total|len|length)$"
@@ -141,6 +145,24 @@ def named_so(name: str) -> str:
     """Return the size that a name stands for with its matrix, such as ``BRows``; an empty text for none."""
     word = size_word(name)
     return next((role for role in ("M", "N", "K") if word in SIZE_WORDS[role][1].split()), "")
+
+
+def dimensions(names: Sequence[str]) -> dict[str, str]:
+    """Return the names of sizes that number the dimensions of their matrix, such as ``dim1A``, in words: ``rowsA``.
+
+    Of three dimensions the first one counts matrices: it is ``batch``.
+
+    Parameters
+    ----------
+    names
+        Of all sizes of a function.
+    """
+    found = {name: one for name in names if (one := _DIMENSION.fullmatch(name))}
+    if not {"a", "b"} <= {one[2].lower() for one in found.values()}:
+        return {}
+    first = int("2" in {one[1] for one in found.values()})
+    words = dict(zip(("0", "1", "2"), ("batch", "rows", "cols") if first else ("rows", "cols", "batch"), strict=True))
+    return {name: words[one[1]] + (one[2] if words[one[1]] != "batch" else "") for name, one in found.items()}
 
 
 def kind_of(atom: str) -> str:

@@ -17,20 +17,20 @@ from gemmviz.catalogue.guessing.candidates import (
     candidates,
     guessed_shared,
     is_launched_so,
-    is_stated,
     relaxed,
     whole_grid,
 )
 from gemmviz.catalogue.guessing.certainty import is_known
 from gemmviz.catalogue.guessing.folding import bracket
 from gemmviz.catalogue.guessing.guessed_kernel import guessed_kernel
-from gemmviz.catalogue.guessing.guessed_matter import Guess
-from gemmviz.catalogue.guessing.one_step import RIGHT_AT_ONE, right_with_one_tile
+from gemmviz.catalogue.guessing.guessed_matter import Guess, is_stated
+from gemmviz.catalogue.guessing.one_step import RIGHT_AT_ONE
+from gemmviz.catalogue.guessing.other_sizes import with_shown_sizes
 from gemmviz.catalogue.guessing.random_trial import with_random_numbers
 from gemmviz.catalogue.guessing.trial_sizes import EVEN, MOST_PRODUCTS, UNEVEN, broad_size, first_size, has_blocks
-from gemmviz.catalogue.guessing.trials import OWN_LAUNCH_IS_WRONG, Trials, TryDevice
+from gemmviz.catalogue.guessing.trials import OWN_LAUNCH_IS_WRONG, Trials, TryDevice, TryRace
 from gemmviz.catalogue.guessing.untried import Untried
-from gemmviz.catalogue.guessing.verdict import Verdict
+from gemmviz.catalogue.guessing.verdict import Verdict, or_reads
 from gemmviz.catalogue.kernel import Kernel
 from gemmviz.catalogue.launch import launch, nearest_size
 from gemmviz.catalogue.problem import Problem
@@ -55,6 +55,7 @@ def settle(
     *,
     try_random: TryOne | None = None,
     try_device: TryDevice | None = None,
+    try_race: TryRace | None = None,
     alternatives: bool = True,
     spent: Callable[[], float] = time.monotonic,
     clock: Callable[[], float] = time.monotonic,
@@ -74,6 +75,8 @@ def settle(
         The same with random numbers, whose C may be rounded; None: they are not tried.
     try_device
         Compiles a kernel that `try_one` refused with the GPU's compiler, and returns its error, if there is one.
+    try_race
+        Returns a race of a launch, if it has one: asked where C is wrong with the launch in the file.
     alternatives
         Whether to try the next likely guesses when the guess is wrong.
     spent
@@ -81,7 +84,7 @@ def settle(
     clock
         Returns the time in seconds. After five minutes no further launch is tried.
     """
-    found = _for_whole_numbers(guess, try_one, alternatives, Trials(guess, spent, clock, try_device))
+    found = _for_whole_numbers(guess, try_one, alternatives, Trials(guess, spent, clock, try_device, try_race))
     if try_random is None or not found.right or not is_float(found.dtype):
         return found
     size = first_size(guessed_kernel(found))
@@ -90,8 +93,7 @@ def settle(
 
 def _for_whole_numbers(guess: Guess, try_one: TryOne, alternatives: bool, trials: Trials) -> Guess:
     """Return the outcome of `settle` for inputs of whole numbers."""
-    untried = Untried(candidates(guess) if alternatives else [guess])
-    for candidate in untried:
+    for candidate in (untried := Untried(candidates(guess) if alternatives else [guess])):
         if repr(candidate.params) in trials.refused:
             continue
         try:
@@ -136,11 +138,9 @@ def _for_whole_numbers(guess: Guess, try_one: TryOne, alternatives: bool, trials
         return _settled(trials.narrow[0], guess, trials.narrow[1], try_one)
     if trials.spare:
         candidate, size, wrong = trials.spare
-        found = _settled(candidate, guess, size, lambda kernel, at: _or_reads(try_one(kernel, at)))
+        found = _settled(candidate, guess, size, lambda kernel, at: or_reads(try_one(kernel, at)))
         return replace(found, settled="; ".join((found.settled, tr("but at {size}: {fault}", size=size, fault=wrong))))
-    # One tile shows the roles of unequal sizes, too, where the file's own launch was only wrong at equal ones.
-    ran = trials.ended if alternatives else []
-    return right_with_one_tile(ran, try_one) or trials.ending()
+    return trials.ending(try_one if alternatives else None)
 
 
 def _settled(right: Guess, guess: Guess, size: Problem, try_one: TryOne) -> Guess:
@@ -162,16 +162,13 @@ def _notes(found: Guess, guess: Guess) -> Iterator[str]:
         yield tr(ONLY_WHERE_EQUAL, conditions=tr(" and ").join(narrow))
 
 
-def _or_reads(verdict: str) -> str:
-    """Return no error where a launch only reads out of bounds."""
-    return "" if isinstance(verdict, Verdict) and verdict.only_reads else verdict
-
-
 def _any_size(right: Guess, size: Problem, try_one: TryOne) -> Guess:
     """Try sizes that are multiples of the required divisors and of no larger ones; require more if one is wrong."""
     odd = _odd(right, "MNK", size)
     if odd is None or odd == size:
-        return replace(right, settled=tr("recorded: C is right at {size}", size=size), right=True)
+        return replace(
+            with_shown_sizes(right, size), settled=tr("recorded: C is right at {size}", size=size), right=True
+        )
     wrong, odd = _wrong_somewhere(right, odd, try_one)
     # With large tiles only a small K leaves room for several blocks, and a pipeline may need a larger one.
     large = odd.m * odd.n * odd.k > MOST_PRODUCTS

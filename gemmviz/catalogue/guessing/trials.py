@@ -3,15 +3,24 @@
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 
-from gemmviz.catalogue.errors import BuildError
+from gemmviz.catalogue.errors import NO_COMMA, BuildError
 from gemmviz.catalogue.guessing.asserted_sizes import MOST_ELEMENTS, MOST_PRODUCTS, with_asserted_sizes
-from gemmviz.catalogue.guessing.candidates import is_launched_so, is_stated
-from gemmviz.catalogue.guessing.certainty import constant_threads, has_known_depth, has_whole_blocks, is_known, is_whole
+from gemmviz.catalogue.guessing.candidates import is_launched_so
+from gemmviz.catalogue.guessing.certainty import (
+    constant_threads,
+    has_known_depth,
+    has_whole_blocks,
+    is_given,
+    is_known,
+    is_whole,
+)
 from gemmviz.catalogue.guessing.flaw import Flaw
 from gemmviz.catalogue.guessing.guessed_kernel import guessed_kernel
-from gemmviz.catalogue.guessing.guessed_matter import Guess
+from gemmviz.catalogue.guessing.guessed_matter import Guess, is_stated
 from gemmviz.catalogue.guessing.hindrances import in_its_file, needed
 from gemmviz.catalogue.guessing.kernel_text import kernel_line
+from gemmviz.catalogue.guessing.one_step import right_with_one_tile
+from gemmviz.catalogue.guessing.own_size import at_its_own_size
 from gemmviz.catalogue.guessing.refused import compile_flaw
 from gemmviz.catalogue.guessing.verdict import Verdict
 from gemmviz.catalogue.kernel import Kernel
@@ -20,6 +29,8 @@ from gemmviz.catalogue.problem import Problem
 from gemmviz.language import mark, tr, trn
 
 TryDevice = Callable[[Kernel, Problem], BuildError | None]
+TryRace = Callable[[Kernel, Problem], Flaw | None]
+TryOne = Callable[[Kernel, Problem], str]
 _MOST_TRIES = 20
 _MOST_ELEMENTS = 512 * 512
 # A launch that is right but for reads out of bounds is taken where none of the likeliest is right altogether.
@@ -34,6 +45,8 @@ _MOST_CRASHES = 8
 _MOST_REFUSED = 3
 # After so many seconds of processor time, or by the clock, no further launch is tried, whatever was found.
 _MOST_PROCESSOR_S, _MOST_S = 60.0, 300.0
+# A sum of such a length has whole tiles for every usual tile.
+_WHOLE_STEP = 64
 OWN_LAUNCH_IS_WRONG = mark("with the launch in the file itself, elements of C are wrong")
 OWN_LAUNCH_CRASHES = mark("with the launch in the file itself, the kernel crashes")
 OWN_LAUNCH_MISSES = mark("with the launch in the file itself, the kernel misses its arrays")
@@ -49,7 +62,7 @@ class Trials:
         The guess that they are variants of.
     spent, clock
         Return the processor time and the time, in seconds.
-    try_device
+    try_device, try_race
         As for `gemmviz.catalogue.guessing.settle.settle`.
     first
         The fault of the first one.
@@ -71,6 +84,7 @@ class Trials:
     spent: Callable[[], float]
     clock: Callable[[], float]
     try_device: TryDevice | None = None
+    try_race: TryRace | None = None
     first: str = ""
     tried: int = 0
     crashed: int = 0
@@ -87,6 +101,7 @@ class Trials:
     _crashing: Guess | None = None
     _never: Guess | None = None
     _never_at: int = 0
+    _given: tuple[Guess, Problem] | None = None
     _larger: Guess | None = None
     _asserted: bool = False
     _computes: str = ""
@@ -172,16 +187,36 @@ class Trials:
             # The grid of such a launch covers C: that only its first rows are right is no other way to read it.
             if cube and all(one.rows or one.columns or one.depth for one in wrong.readings) and is_known(candidate):
                 self._never, self._never_at = self._never or candidate, self._never_at or self.tried
+        ran = wrong.ended or not (wrong.crashed or wrong.misses or wrong.refused or wrong.asserted or wrong.only_reads)
+        if cube and ran and at == size and size.k % _WHOLE_STEP == 0 and is_given(candidate):
+            self._given = self._given or (candidate, size)
         if wrong.misses and cube and is_whole(candidate):
             self._missing = self._missing or candidate
         if wrong.faulty and cube and is_whole(candidate):
             self._crashing = self._crashing or candidate
 
-    def ending(self) -> Guess:
-        """Return the guess with its fault and its flaws; or the file's own launch, if the kernel is wrong with it."""
+    def ending(self, try_one: TryOne | None = None) -> Guess:
+        """Return the guess with its fault and its flaws; or the file's own launch, if the kernel is wrong with it.
+
+        Parameters
+        ----------
+        try_one
+            As for `gemmviz.catalogue.guessing.settle.settle`; None: nothing more is tried.
+        """
+        # One tile shows the roles of unequal sizes, too, where the file's own launch was only wrong at equal ones.
+        one_tile = right_with_one_tile(self.ended, try_one) if try_one else None
+        if one_tile is not None:
+            return one_tile
         found, flaws = self._ending(), self.guess.flaws
+        if try_one and self.tried and not found.wrong_itself and not in_its_file(self.guess):
+            found = at_its_own_size(self.guess, try_one) or found
+            if found.right:
+                return found
         if self._computes and not in_its_file(self.guess):
             flaws = (*flaws, Flaw("another result", kernel_line(self.guess), self._computes))
+        if self.try_race and self._given and not found.wrong_itself and not in_its_file(self.guess):
+            race = self.try_race(guessed_kernel(self._given[0]), self._given[1])
+            flaws = (*flaws, race) if race else flaws
         if self._threads > MAX_THREADS_PER_BLOCK:
             template = mark("the file starts it with blocks of {count} threads; CUDA allows {most}")
             said = tr(template, count=self._threads, most=MAX_THREADS_PER_BLOCK)
@@ -214,6 +249,10 @@ class Trials:
 
     def _of_compilers(self, refused: Guess, size: Problem, error: BuildError) -> Iterator[Flaw]:
         """Yield the flaw that both compilers have found."""
+        if NO_COMMA in str(error):
+            yield Flaw(
+                "not compiled", error.line or kernel_line(refused), tr("no compiler takes it: {reason}", reason=error)
+            )
         if self.try_device is None:
             return
         flaw = compile_flaw(self.guess, error, self.try_device(guessed_kernel(refused), size))

@@ -10,8 +10,8 @@ from collections import deque
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
-from gemmviz.catalogue.guessing.candidates import LEAST_DEPTH, SQUARE, is_stated
-from gemmviz.catalogue.guessing.guessed_matter import Guess
+from gemmviz.catalogue.guessing.candidates import LEAST_DEPTH, SQUARE
+from gemmviz.catalogue.guessing.guessed_matter import Guess, is_stated
 from gemmviz.catalogue.guessing.verdict import Reading, Verdict
 from gemmviz.catalogue.problem import Problem
 

@@ -69,7 +69,7 @@ def _headers(path: Path, text: str) -> tuple[list[tuple[Path, str]], bool]:
         return None
 
     # A file comes before the headers that it includes.
-    before = begins(path, scratch.neighbours(folders), scratch.text_of)
+    before = begins(path, text, scratch.neighbours(folders), scratch.text_of)
     starts = [(text, path.parent), *((begin, file.parent) for file, begin in before)]
     headers = [*before, *((header, decoded(content)) for header, content in walk(starts, places, read))]
     return headers, not closed and not any(map(_reads_more, (text, *(held for _, held in headers))))

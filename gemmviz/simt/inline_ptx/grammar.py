@@ -7,6 +7,8 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from gemmviz.catalogue.errors import NO_COMMA
+
 _COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
 _TOKEN = re.compile(
     r"\s*(?:(?P<operand>%\d+|%\[\w+\])|(?P<number>0[fF][0-9a-fA-F]{8}\b|0[dD][0-9a-fA-F]{16}\b"
@@ -23,6 +25,7 @@ _REGISTER_TYPES = {
     "f64": "double",
 }
 
+_SIGNS = frozenset(":@!|+<>=-)]}")
 _MOST_DIGITS = 3  # in the number of registers of one declaration
 
 
@@ -174,7 +177,8 @@ class _Parser:
         while not self._take(";"):
             operands.append(self._value())
             if not self._take(",") and self._next() not in (";", ""):
-                raise NotPtx(f"{opcode} ... {self._next()}")
+                joined = self._next() in _SIGNS
+                raise NotPtx(f"{opcode} ... {self._next()}" if joined else f"{opcode}{NO_COMMA}{self._next()}")
             if self._at == len(self._tokens):  # in a macro the last semicolon may be missing
                 break
         self._items.append(Instruction(predicate, opcode, tuple(operands), block))

@@ -21,15 +21,24 @@ enum { MAPPED = 2 };
 
 // The array that an instruction accessed last, and how: usually it accesses the same array again in the same way.
 typedef struct {
-    uintptr_t pc;
+    uintptr_t key;   // of the instruction; 0: none
     uintptr_t start; // of the array
     uint64_t last;   // the largest offset of an access of these bytes; valid if it is `plain`
     uint32_t bytes, further, words;
     uint16_t site;
     uint8_t array, shift, number, plain; // plain: nothing needs to be looked at but the place and the room
-} last_access;
+} __attribute__((aligned(64))) last_access;
 enum { PLAIN = 1, PLAIN_COUNTED = 2 /* the same while accesses are only counted */ };
-static last_access recent[1 << 10];
+enum { RECENT_BITS = 12, ERA_SHIFT = 48 /* an instruction's address has no bits from here on */ };
+static last_access recent[1 << RECENT_BITS];
+static uint64_t era; // of the keys that are valid
+
+// Memory without watched arrays where an access was last; it is searched again if there are more arrays.
+static struct {
+    uintptr_t start;
+    uint64_t bytes;
+    uint32_t arrays;
+} gap;
 
 void gv_access_begin(void)
 {
@@ -38,7 +47,17 @@ void gv_access_begin(void)
     gv_access_forget();
 }
 
-void gv_access_forget(void) { memset(recent, 0, sizeof recent); }
+void gv_access_forget(void)
+{
+    era += (uint64_t)1 << ERA_SHIFT;
+    if (!era) { // the keys of the first era would be valid again
+        memset(recent, 0, sizeof recent);
+        era = (uint64_t)1 << ERA_SHIFT;
+    }
+    gap.bytes = 0;
+}
+
+static inline uintptr_t key_of(uintptr_t pc) { return pc | era; }
 
 static inline uint32_t bits_of(float value)
 {
@@ -154,20 +173,39 @@ static void notice_in_zone(uintptr_t at, uint32_t bytes, int write, uintptr_t pc
     gv_notice(GV_NOTE_OUT_OF_BOUNDS, (int)nearest, offset, pc, bytes, 0, write);
 }
 
+// Remembers the memory around an address up to the next arrays and their guards.
+static void keep_gap(uintptr_t at)
+{
+    const gv_run *r = gv_now.run;
+    uintptr_t start = 0, end = UINTPTR_MAX;
+    for (uint32_t i = 0; i < r->arrays; i++) {
+        const gv_array *a = &r->array[i];
+        uintptr_t first = a->start - a->guard, last = a->start + a->bytes + a->guard;
+        if (first > at && first < end) end = first;
+        if (last <= at && last > start) start = last;
+        if (first <= at && last > at) return;
+    }
+    gap.start = start;
+    gap.bytes = end - start;
+    gap.arrays = r->arrays;
+}
+
 // Returns the array of an access; GV_NOWHERE if the address is in no watched array, or only in the guard of one.
 static uint32_t array_at(uintptr_t at, uint32_t bytes, int write, uintptr_t pc)
 {
     gv_run *r = gv_now.run;
+    int search = at - gap.start >= gap.bytes || gap.arrays != r->arrays;
     // Exact ranges first: the arrays of a structure are adjacent, and each is in the guard of the others.
-    for (uint32_t i = 0; i < r->arrays; i++)
+    for (uint32_t i = 0; search && i < r->arrays; i++)
         if (inside(&gv_known[i], at, bytes)) return i;
-    for (uint32_t i = 0; i < r->arrays; i++) {
+    for (uint32_t i = 0; search && i < r->arrays; i++) {
         const gv_array *a = &r->array[i];
         if (a->scratch || at - (a->start - a->guard) >= a->bytes + 2 * a->guard) continue;
         if (write && !a->shared) gv_needs_one_process(); // another block may read the value
         gv_notice(GV_NOTE_OUT_OF_BOUNDS, (int)i, (int64_t)at - (int64_t)a->start, pc, bytes, 0, write);
         return GV_NOWHERE;
     }
+    if (search) keep_gap(at);
     if (gv_is_mapped(at)) {
         gv_now.on_mapped(at, bytes, write, pc);
         if (write) pending.is = MAPPED;
@@ -204,7 +242,8 @@ static inline void wait_for_value(uintptr_t at, uint64_t more, uint32_t further)
 
 static inline last_access *last_of(uintptr_t pc)
 {
-    return &recent[(uint32_t)(pc ^ pc >> 10) & (sizeof recent / sizeof *recent - 1)];
+    // The calls of a kernel are 8 bytes apart or more; an asynchronous copy also has the address before its own.
+    return &recent[(pc >> 3 ^ pc << (RECENT_BITS - 1)) & ((1 << RECENT_BITS) - 1)];
 }
 
 static __attribute__((noinline)) void access_anew(uintptr_t at, uint32_t bytes, int how, uintptr_t pc);
@@ -214,7 +253,7 @@ static inline __attribute__((always_inline)) int as_last(
     const last_access *l, uintptr_t at, uint32_t bytes, int how, uintptr_t pc)
 {
     const gv_run *r = gv_now.run;
-    return l->pc == pc && l->bytes == bytes && at - l->start <= l->last &&
+    return l->key == key_of(pc) && l->bytes == bytes && at - l->start <= l->last &&
            !(at & (bytes - 1) && !(how & GV_ANY_ALIGNMENT)) && r->count < gv_now.rows_room &&
            r->more_count + l->words <= gv_now.more_room;
 }
@@ -258,7 +297,8 @@ static __attribute__((noinline)) void access_anew(uintptr_t at, uint32_t bytes, 
     }
     uint32_t i = l->array;
     // Another instruction in the same slot may have accessed an array that contains the tile of this access.
-    if (l->pc != pc || !inside(&gv_known[i], at, bytes)) {
+    int known = l->key == key_of(pc);
+    if (!known || !inside(&gv_known[i], at, bytes)) {
         i = array_at(at, bytes, write, pc);
         if (i == GV_NOWHERE) return;
     }
@@ -272,11 +312,11 @@ static __attribute__((noinline)) void access_anew(uintptr_t at, uint32_t bytes, 
     if (r->count >= gv_now.rows_room || r->more_count + words > gv_now.more_room) gv_next_pages(words);
     uint64_t row = r->count++, more = r->more_count;
     r->more_count += words;
-    uint16_t site = r->count_only ? 0 : l->pc == pc ? l->site : site_at(pc);
+    uint16_t site = r->count_only ? 0 : known ? l->site : site_at(pc);
     int plain = !a->owned && a->shift != GV_NO_SHIFT && a->bytes >= bytes;
     if (plain) plain = r->count_only ? PLAIN_COUNTED : PLAIN;
-    *l = (last_access){pc, a->start, a->bytes - bytes, bytes, further, words, site, (uint8_t)i, (uint8_t)a->shift,
-        a->number, (uint8_t)plain};
+    *l = (last_access){key_of(pc), a->start, a->bytes - bytes, bytes, further, words, site, (uint8_t)i,
+        (uint8_t)a->shift, a->number, (uint8_t)plain};
     if (r->count_only) return;
     keep_row(r, row, l, first, write);
     if (write) wait_for_value(at, more, further);
@@ -287,7 +327,7 @@ int gv_access_several(const uintptr_t *at, uint32_t count, uint32_t bytes, const
 {
     gv_run *r = gv_now.run;
     const last_access *l = last_of(pc);
-    if (l->pc != pc || l->bytes != bytes || !l->plain || gv_now.lanes_ahead) return 0;
+    if (l->key != key_of(pc) || l->bytes != bytes || !l->plain || gv_now.lanes_ahead) return 0;
     for (uint32_t i = 0; i < count; i++)
         if (at[i] - l->start > l->last || at[i] & (bytes - 1)) return 0;
     if (r->count + count > gv_now.rows_room || r->more_count + (uint64_t)count * l->words > gv_now.more_room) return 0;

@@ -5,6 +5,7 @@
 #include "async_copies.h"
 #include "access.h"
 #include "kernel_calls/async_copies.h"
+#include "pages.h"
 #include "shared_memory.h"
 #include "stop.h"
 #include <string.h>
@@ -32,7 +33,7 @@ static struct {
     uintptr_t pc[MOST_INSTRUCTIONS];
     gv_copy log[];
 } *reported;
-static uint64_t room;
+static uint64_t room, with_pages; // with_pages: records whose pages were asked for; all, if several processes write
 
 int gv_copies_begin(uint64_t capacity, uint32_t processes)
 {
@@ -41,6 +42,7 @@ int gv_copies_begin(uint64_t capacity, uint32_t processes)
     room = capacity;
     int kind = processes > 1 ? MAP_SHARED : MAP_PRIVATE; // new shared pages take longer
     reported = mmap(NULL, bytes, PROT_READ | PROT_WRITE, kind | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    with_pages = processes > 1 ? UINT64_MAX : 0;
     return reported != MAP_FAILED;
 }
 
@@ -114,6 +116,8 @@ static void arrive(copy *c)
     memcpy(c->to, c->data, c->bytes);
     uint64_t at = __atomic_fetch_add(&reported->count, 1, __ATOMIC_RELAXED);
     if (at >= room) gv_stop(GV_FULL); // a copy to no array makes no row, so the limit of rows does not stop it
+    if (at >= with_pages)
+        with_pages = gv_prepare_pages((char *)reported->log, sizeof(gv_copy), at, at + 1, room);
     reported->log[at] = (gv_copy){gv_now.block, mine()->order++, (uint16_t)gv_now.thread, (uint16_t)c->phase,
         (uint16_t)c->reads, (uint16_t)writes};
 }

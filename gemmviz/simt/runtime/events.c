@@ -2,6 +2,7 @@
 #include "events.h"
 #include "fibres.h"
 #include "kernel_calls/hopper.h"
+#include "pages.h"
 #include "stop.h"
 #include <sys/mman.h>
 
@@ -10,7 +11,7 @@ static struct {
     uint64_t count;
     gv_event log[];
 } *reported;
-static uint64_t room;
+static uint64_t room, with_pages; // with_pages: records whose pages were asked for; all, if several processes write
 
 int gv_events_begin(uint64_t capacity, uint32_t processes)
 {
@@ -18,6 +19,7 @@ int gv_events_begin(uint64_t capacity, uint32_t processes)
     size_t bytes = sizeof *reported + room * sizeof(gv_event);
     int kind = processes > 1 ? MAP_SHARED : MAP_PRIVATE; // new shared pages take longer
     reported = mmap(NULL, bytes, PROT_READ | PROT_WRITE, kind | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    with_pages = processes > 1 ? UINT64_MAX : 0;
     return reported != MAP_FAILED;
 }
 
@@ -37,6 +39,8 @@ void gv_tell_event(gv_event event)
     if (gv_now.run->count_only) return;
     uint64_t at = __atomic_fetch_add(&reported->count, 1, __ATOMIC_RELAXED);
     if (at >= room) gv_stop(GV_FULL);
+    if (at >= with_pages)
+        with_pages = gv_prepare_pages((char *)reported->log, sizeof(gv_event), at, at + 1, room);
     event.made = gv_made();
     event.thread = (uint16_t)gv_now.thread;
     event.phase = (uint16_t)gv_now.phase;

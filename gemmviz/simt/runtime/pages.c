@@ -7,7 +7,10 @@
 
 // A column's first bytes have small pages: a huge one may stay empty for the most part. It takes as long as 80 small
 // ones. sandbox/result_memory.py places columns so that a huge page begins behind these bytes.
-enum { HUGE = 2 << 20, FIRST_BYTES = 512 << 10, MOST_NS = 1000 * 1000 };
+enum { HUGE = 2 << 20, FIRST_BYTES = 512 << 10 };
+// The small pages in place of a huge one take about SMALL_NS. A huge page may take longer once in a while; no more are
+// asked for when they have taken this much longer in all: then Linux has to move other pages to make one.
+enum { SMALL_NS = 1000 * 1000, MOST_LOST_NS = 10 * 1000 * 1000 };
 
 static const struct {
     size_t place;
@@ -25,10 +28,9 @@ static int64_t now_ns(void)
     return now.tv_sec * (int64_t)1000000000 + now.tv_nsec;
 }
 
-// Asks for a huge page if one of a column begins in its elements from `first` up to `end`. Returns how many elements
-// lie before the next one.
-static uint64_t prepare(gv_run *r, char *begin, uint32_t bytes, uint64_t first, uint64_t end, uint64_t capacity)
+uint64_t gv_prepare_pages(char *begin, uint32_t bytes, uint64_t first, uint64_t end, uint64_t capacity)
 {
+    if (gv_now.lost_ns > MOST_LOST_NS) return capacity;
     uintptr_t column = (uintptr_t)begin, from = column + first * bytes, to = column + end * bytes;
     uintptr_t huge = (column + FIRST_BYTES + HUGE - 1) / HUGE * HUGE;
     if (huge < from) huge = (from + HUGE - 1) / HUGE * HUGE;
@@ -36,7 +38,8 @@ static uint64_t prepare(gv_run *r, char *begin, uint32_t bytes, uint64_t first, 
     if (huge < to) {
         int64_t began = now_ns();
         if (!madvise((void *)huge, HUGE, MADV_HUGEPAGE)) *(volatile char *)huge = 0;
-        if (now_ns() - began > MOST_NS) r->huge_pages = 0; // Linux has to move other pages to make one
+        gv_now.lost_ns += now_ns() - began - SMALL_NS;
+        if (gv_now.lost_ns > MOST_LOST_NS) return capacity;
         huge += HUGE;
     }
     return (huge - column) / bytes;
@@ -47,16 +50,13 @@ void gv_next_pages(uint32_t more)
     gv_run *r = gv_now.run;
     if (r->count == r->capacity || r->more_count + more > r->more_capacity) gv_stop(GV_FULL);
     uint64_t rows = r->capacity, words = r->more_capacity;
-    for (uint32_t i = 0; i < COLUMNS && r->huge_pages && !r->count_only; i++) {
+    int huge = r->huge_pages && !r->count_only;
+    for (uint32_t i = 0; i < COLUMNS && huge; i++) {
         char *begin = *(char **)((char *)r + columns[i].place);
         uint64_t first = i == MORE ? r->more_count : r->count, *room = i == MORE ? &words : &rows;
         uint64_t end = first + (i == MORE ? more : 1), capacity = i == MORE ? r->more_capacity : r->capacity;
-        uint64_t next = prepare(r, begin, columns[i].bytes, first, end, capacity);
+        uint64_t next = gv_prepare_pages(begin, columns[i].bytes, first, end, capacity);
         if (next < *room) *room = next;
-    }
-    if (!r->huge_pages) {
-        rows = r->capacity;
-        words = r->more_capacity;
     }
     gv_now.rows_room = rows;
     gv_now.more_room = words;

@@ -2,9 +2,7 @@
 #include "stop.h"
 #include <string.h>
 
-// Registers are on the stacks. A bit per PART bytes says whether a postponed instruction of the running lane changes
-// them. Places that are a multiple of all bits apart share one, which only makes a lane catch up early.
-enum { MOST = 8, PART = 16, BITS = 512 };
+enum { MOST = 8 };
 
 typedef struct {
     gv_warp_work *work;
@@ -12,29 +10,21 @@ typedef struct {
     char arguments[GV_POSTPONED_BYTES] __attribute__((aligned(16)));
 } instruction;
 
-static uint64_t changed[BITS / 64];
 static instruction kept[MOST][GV_WARP];
 static uint32_t count[GV_WARP]; // of the lanes that wait for others
 static const gv_fibre *warp;    // whose instructions are kept
 
 void gv_postponed_begin(void)
 {
-    memset(changed, 0, sizeof changed);
+    memset(gv_now.changing, 0, sizeof gv_now.changing);
     gv_now.postponed = gv_now.lanes_ahead = gv_now.looks_ahead = 0;
     gv_now.catch_up = NULL;
 }
 
-static inline int changes(uintptr_t at, uint32_t bytes)
-{
-    for (uintptr_t part = at / PART; part <= (at + bytes - 1) / PART; part++)
-        if (changed[part % BITS / 64] >> part % 64 & 1) return 1;
-    return 0;
-}
-
 static inline void will_change(uintptr_t at, uint32_t bytes)
 {
-    for (uintptr_t part = at / PART; part <= (at + bytes - 1) / PART; part++)
-        changed[part % BITS / 64] |= 1ull << part % 64;
+    for (uintptr_t part = at / GV_PART; part <= (at + bytes - 1) / GV_PART; part++)
+        gv_now.changing[part % GV_CHANGING / 64] |= 1ull << part % 64;
 }
 
 static uint32_t done; // instructions that were done together just now
@@ -57,10 +47,10 @@ static void do_all(void *posted[GV_WARP], uint32_t mask)
 
 static void catch_up(uintptr_t at, uint32_t bytes)
 {
-    if (gv_on_stack(at) && !changes(at, bytes)) return;
+    if (gv_on_stack(at) && !gv_changes(at, bytes)) return;
     uint32_t lane = gv_lane_now();
     count[lane] = gv_now.postponed;
-    memset(changed, 0, sizeof changed);
+    memset(gv_now.changing, 0, sizeof gv_now.changing);
     gv_now.postponed = 0;
     gv_now.catch_up = NULL;
     gv_now.lanes_ahead++;
@@ -90,7 +80,7 @@ void *gv_postpone(gv_warp_work *work, const void *to, uint32_t bytes, uintptr_t 
 
 const void *gv_kept_operand(const void *at, uint32_t bytes, void *room)
 {
-    if (changes((uintptr_t)at, bytes)) {
+    if (gv_changes((uintptr_t)at, bytes)) {
         will_change((uintptr_t)at, bytes); // a part of it may be written otherwise
         return at;
     }

@@ -109,7 +109,7 @@ typedef struct {
     uint32_t cluster;                // blocks that run together, neighbours along x
     uint32_t workers;                // the number of processes that share the blocks; 1: this process only
     uint32_t count_only;             // count the accesses and keep none
-    uint32_t huge_pages;             // whether the columns may have pages of 2 MiB; the recorder may change it
+    uint32_t huge_pages;             // whether the columns may have pages of 2 MiB
     uint32_t at_once;                // postpone no instruction: see postponed.h
     uint32_t keep_flags;             // begin with the flags as the run before has left them
     void (*entry)(void **arguments);

@@ -28,6 +28,10 @@
 #pragma once
 #include "recording.h"
 
+// Registers are on the stacks. A bit per GV_PART bytes says whether a postponed instruction of the warp changes them.
+// Places that are a multiple of all bits apart share one, which only makes a lane catch up early.
+enum { GV_PART = 16, GV_CHANGING = 512 /* bits */ };
+
 // A number of a thread or block is linear, x fastest.
 typedef struct {
     gv_run *run;
@@ -36,6 +40,7 @@ typedef struct {
     uint32_t rank;       // of the block in its cluster
     uint64_t marked;     // rows up to here belong to a known thread, phase and turn: see gv_mark
     uint64_t rows_room, more_room; // rows and further words with prepared pages: see pages.h
+    int64_t lost_ns;     // by huge pages, against small ones: see pages.c
     int sharing;         // one of the values below
     // Of the running thread, see postponed.h: instructions that it has postponed, and what to call before it uses
     // memory (at, bytes) or does anything else that others may notice (0, 0); NULL with none. Of its warp: lanes that
@@ -43,6 +48,7 @@ typedef struct {
     // access comes before postponed ones.
     uint32_t postponed, lanes_ahead, postpones, looks_ahead;
     void (*catch_up)(uintptr_t at, uint32_t bytes);
+    uint64_t changing[GV_CHANGING / 64]; // the running thread's registers that postponed instructions change
     // Addresses that stand for the shared memory of other blocks (0: none was asked for), and what to call when a
     // thread is about to access one, and when the value of a write is in memory: see remote.c.
     uintptr_t mapped;
@@ -82,6 +88,14 @@ static inline int gv_is_mapped(uintptr_t at)
 
 // Returns whether an address is on the stack of a thread.
 static inline int gv_on_stack(uintptr_t at) { return at - gv_now.stacks < gv_now.stacks_bytes; }
+
+// Returns whether a postponed instruction of the running thread may change these registers.
+static inline int gv_changes(uintptr_t at, uint32_t bytes)
+{
+    for (uintptr_t part = at / GV_PART; part <= (at + bytes - 1) / GV_PART; part++)
+        if (gv_now.changing[part % GV_CHANGING / 64] >> part % 64 & 1) return 1;
+    return 0;
+}
 
 // The address of the caller, for the source line. Only for functions that are never inlined.
 #define GV_PC ((uintptr_t)__builtin_return_address(0) - 1)

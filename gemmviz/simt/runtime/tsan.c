@@ -34,10 +34,12 @@ static void volatile_access(void *p, uint32_t bytes, int how, uintptr_t pc)
     else gv_flag_read((uintptr_t)p, pc);
 }
 
-// Local variables are accessed more often than arrays: most of them need nothing but this test.
+// Local variables are accessed more often than arrays: most of them need nothing but this test. A thread catches up at
+// one only if a postponed instruction of its warp changes it.
 static inline __attribute__((always_inline)) void access(void *p, uint32_t bytes, int how, uintptr_t pc)
 {
-    if (gv_on_stack((uintptr_t)p) && !gv_now.catch_up) gv_now.run->last_pc = pc;
+    int local = gv_on_stack((uintptr_t)p) && !(gv_now.catch_up && gv_changes((uintptr_t)p, bytes));
+    if (local) gv_now.run->last_pc = pc;
     else gv_access(p, bytes, how, pc);
 }
 

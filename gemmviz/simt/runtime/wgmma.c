@@ -192,13 +192,15 @@ static void note_span(uintptr_t at, uint64_t bytes, uintptr_t pc)
 // From each operand, 8 rows of 16 bytes are read at a time. Together they access every bank once.
 static void read_pieces(gv_operand o, int across, uint32_t size, uint32_t rows, uintptr_t pc)
 {
-    uint32_t in_piece = 16 / size, in_group = gv_now.thread % GV_WARPGROUP;
+    uint32_t in_piece = 16 / size, in_group = gv_now.thread % GV_WARPGROUP, count = 0;
+    uintptr_t at[2 * COLUMNS / GV_WARPGROUP];
     for (uint32_t i = in_group; i < rows * 2; i += GV_WARPGROUP) {
         uint32_t tile = i / 8, within = i % 8;
-        uintptr_t at = across ? place(o, 1, size, tile / 2 * 8, tile % 2 * 8 + within)
-                              : place(o, 0, size, tile / 2 * 8 + within, tile % 2 * in_piece);
-        gv_access_ahead((void *)at, 16, 0, pc);
+        at[count++] = across ? place(o, 1, size, tile / 2 * 8, tile % 2 * 8 + within)
+                             : place(o, 0, size, tile / 2 * 8 + within, tile % 2 * in_piece);
     }
+    if (gv_access_several(at, count, 16, NULL, pc)) return;
+    for (uint32_t i = 0; i < count; i++) gv_access_ahead((void *)at[i], 16, 0, pc);
 }
 
 // The shared memory of an operand.

@@ -7,6 +7,7 @@ from PySide6.QtCore import QObject, QThread, Signal
 from gemmviz.catalogue.guessing.guessed_matter import Guess
 from gemmviz.catalogue.guessing.settle import settle
 from gemmviz.engine.consent import Described
+from gemmviz.engine.race_trials import race_trier
 from gemmviz.engine.spending import Spending
 from gemmviz.engine.supervisor import Engine
 from gemmviz.engine.trying import device_trier, trier
@@ -45,6 +46,7 @@ class Trial(QThread):
                 try_one,
                 try_random=try_random,
                 try_device=device_trier(engine, self._cancel),
+                try_race=race_trier(engine, self._cancel),
                 alternatives=self._alternatives,
                 spent=Spending(engine),
             )

@@ -5,8 +5,9 @@ from pathlib import Path
 import pytest
 
 from gemmviz.backends.surroundings import surroundings
-from gemmviz.catalogue.guessing.candidates import is_launched_so, is_stated
+from gemmviz.catalogue.guessing.candidates import is_launched_so
 from gemmviz.catalogue.guessing.guess import guess
+from gemmviz.catalogue.guessing.guessed_matter import is_stated
 
 KERNEL = """#define TILE 16
 __global__ void product(const float *A, const float *B, float *C, int M, int N, int K) {

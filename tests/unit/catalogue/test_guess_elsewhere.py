@@ -8,9 +8,9 @@ import pytest
 from gemmviz.backends.surroundings import surroundings
 from gemmviz.backends.toolchain import with_own_headers
 from gemmviz.catalogue.device_code import device_code
-from gemmviz.catalogue.guessing.candidates import candidates, is_launched_so, is_stated
+from gemmviz.catalogue.guessing.candidates import candidates, is_launched_so
 from gemmviz.catalogue.guessing.guess import guess
-from gemmviz.catalogue.guessing.guessed_matter import Guess
+from gemmviz.catalogue.guessing.guessed_matter import Guess, is_stated
 from gemmviz.catalogue.source_files import is_cuda
 from gemmviz.sandbox import scratch
 

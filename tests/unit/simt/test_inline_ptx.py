@@ -118,7 +118,7 @@ def text_of(body: str, before: str = "") -> str:
         ('asm("mma.sync.aligned.m7n8k9.row.col.f32.f16.f16.f32 {%0}, {%0}, {%0}, {%0};" : "+r"(x));', "mma.sync"),
         ('asm volatile("add.rz.f64 %0, %0, %0;" : "+l"(y));', "add.rz.f64"),
         ('asm volatile("add.u32 %0, %0, nobody;" : "+r"(x));', "add.u32"),
-        ('asm volatile("this is no PTX" : "+r"(x));', "this ... no"),
+        ('asm volatile("this + is no PTX" : "+r"(x));', "is"),
     ],
 )
 def test_an_instruction_that_is_not_known_is_named_with_its_line(statement: str, named: str) -> None:

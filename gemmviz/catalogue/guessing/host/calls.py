@@ -11,6 +11,7 @@ from gemmviz.catalogue.guessing.host.statements import declaration, statements
 from gemmviz.catalogue.guessing.host.values import Address, Array, Called, Cell, Code, Frame, Lambda, Struct, Value
 from gemmviz.catalogue.guessing.launches import HostLaunch
 from gemmviz.catalogue.guessing.polynomial import ROUNDS_UP
+from gemmviz.catalogue.guessing.tensors import DATA, SIDES, side_of
 
 _MOST_LAUNCHES, _LONGEST_BODY = 16, 400
 _BY_API = {"cudaLaunchKernel": (0, 1, 2, 4), "cudaLaunchCooperativeKernel": (0, 1, 2, 4)}
@@ -56,7 +57,7 @@ class Calls(Evaluation):
         if name and kind and (kind[0] in self.fields or kind[0] in VECTORS):
             return self.made(kind[0], [("", one) for one in node[2]], frame)
         self._run_reaching(given)  # a library that calls it back
-        return None
+        return _of_tensor(node)
 
     def _run_reaching(self, given: Sequence[Value]) -> None:
         """Run the lambdas among the arguments of a call that reach a launch."""
@@ -189,6 +190,17 @@ class Calls(Evaluation):
                 found[word] = self.constants[word]
                 waiting += self.constants[word]
         return found
+
+
+def _of_tensor(node: Node) -> Value:
+    """Return a name for a side of a tensor, ``a.size(0)``, or for its data, ``a.data_ptr<float>()``."""
+    if node[1][0] != "member" or node[1][1][0] != "name":
+        return None
+    tensor, member = node[1][1][1][-1], node[1][2]
+    if member in DATA and not node[2]:
+        return Code((tensor,))
+    side = node[2][0][1] if len(node[2]) == 1 and node[2][0][0] == "number" else ""
+    return Code((side_of(tensor, side),)) if member in SIDES and side.isdecimal() else None
 
 
 def _rounded_up(given: Sequence[Value]) -> Value:

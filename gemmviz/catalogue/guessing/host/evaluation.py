@@ -19,7 +19,7 @@ from gemmviz.catalogue.guessing.host.values import (
     Value,
     copied,
 )
-from gemmviz.catalogue.guessing.host_launch import SIZES
+from gemmviz.catalogue.guessing.plain_values import SIZES
 from gemmviz.catalogue.guessing.struct_types import StructType
 from gemmviz.catalogue.guessing.tokens import split
 

@@ -7,7 +7,7 @@ from gemmviz.catalogue.guessing.host.names import Stop
 from gemmviz.catalogue.guessing.host.outside import outside
 from gemmviz.catalogue.guessing.host.statements import Block
 from gemmviz.catalogue.guessing.host.values import Array, Cell, Code, Frame, Struct, Value, copied
-from gemmviz.catalogue.guessing.host_launch import SIZES
+from gemmviz.catalogue.guessing.plain_values import SIZES
 
 _LEAVES = frozenset({"return", "exit", "abort", "throw", "continue", "break", "EXIT_FAILURE", "TORCH_CHECK"})
 

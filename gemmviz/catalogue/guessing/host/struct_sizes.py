@@ -4,7 +4,7 @@ import re
 from collections.abc import Mapping, Sequence
 
 from gemmviz.catalogue.guessing.host.expressions import Tokens
-from gemmviz.catalogue.guessing.host_launch import SIZES
+from gemmviz.catalogue.guessing.plain_values import SIZES
 from gemmviz.catalogue.guessing.tokens import angles, closing, split
 
 _WIDE = {"uint64_t", "int64_t", "size_t", "barrier", "long", "block_barrier", "Barrier"}

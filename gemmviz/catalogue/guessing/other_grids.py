@@ -1,0 +1,51 @@
+"""Variants of a guess with another grid: one block, one tile, a thread for each element of C."""
+
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+
+from gemmviz.catalogue.guessing.folding import bracket
+from gemmviz.catalogue.guessing.guessed_matter import Guess, is_stated
+from gemmviz.catalogue.guessing.kernel_text import kernel_text
+
+MOST_THREADS = 1024
+QUOTIENT = re.compile(r"(?:ceil|floor)\(([MNK]) / (\w+|\(.*\))\)")
+"""A side of a grid that is a rounded quotient."""
+EXACT = re.compile(r"([MNK]) / (\w+|\(.*\))")
+"""A side that is an exact quotient."""
+
+
+def one_block(guess: Guess) -> Iterator[Guess]:
+    """Yield the launch of a kernel without a block index: one block has a thread for each element of C."""
+    body = kernel_text(guess)
+    alone = {*guess.block, *guess.grid} == {"1"} and len(guess.block) > 1 and "threadIdx" in body
+    if alone and not is_stated(guess, "block") and not re.search(r"\b(?:blockIdx|gridDim)\b", body):
+        kept = (one for one in guess.requires if not re.fullmatch(r"[MN] == 1", one))
+        yield replace(guess, block=("N", "M"), requires=(*kept, f"M * N <= {MOST_THREADS}"))
+
+
+def one_tile(guess: Guess) -> Iterator[Guess]:
+    """Yield the launch of a kernel without a block index, whose host code has a grid for any size: C is one tile."""
+    body = kernel_text(guess)
+    if not is_stated(guess, "grid") or "threadIdx" not in body or re.search(r"\bblockIdx\b|ctaid", body):
+        return
+    found = [QUOTIENT.fullmatch(side) or EXACT.fullmatch(side) for side in guess.grid]
+    tile = {one[1]: bracket(one[2]) for one in found if one}
+    if {"M", "N"} <= {*tile}:
+        kept = [one for one in guess.requires if one.partition(" ")[0] not in ("M", "N", "K")]
+        sides = [f"{name} == {side}" for name, side in tile.items() if name != "K"]
+        for depth in dict.fromkeys((tile["M"], tile["N"])):
+            yield replace(guess, requires=(*kept, *sides, f"K == {depth}"))
+
+
+def by_element(guess: Guess) -> Iterator[Guess]:
+    """Yield the launch of a kernel whose index divided by the columns of C is the row: a thread for each element."""
+    columns = next((name for (name, _), role in zip(guess.parameters, guess.roles, strict=True) if role == "N"), "")
+    body = kernel_text(guess)
+    divided = columns and all(re.search(rf"{sign}\s*{columns}\b", body) for sign in "/%")
+    if divided and len(guess.block) == len(guess.grid) == 1 and not is_stated(guess, "grid"):
+        threads = bracket(guess.block[0])
+        kept = (one for one in guess.requires if not re.fullmatch(r"[MN] % .*", one))
+        whole = replace(guess, grid=(f"M * N / {threads}",), requires=(*kept, f"M * N % {threads} == 0"))
+        yield replace(whole, grid=(f"ceil(M * N / {threads})",), requires=tuple(whole.requires[:-1]))
+        yield whole

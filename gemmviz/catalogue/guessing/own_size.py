@@ -1,0 +1,98 @@
+"""The launch in the file at the size in the file: some host code launches a kernel for one small size only.
+
+Its grid is a number of blocks, which is right for that size, or for no size at all.
+"""
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from math import prod
+
+from gemmviz.catalogue.errors import GemmvizError
+from gemmviz.catalogue.guessing.certainty import has_known_arguments, has_known_depth, is_whole_at_one_size
+from gemmviz.catalogue.guessing.guessed_kernel import guessed_kernel
+from gemmviz.catalogue.guessing.guessed_matter import Guess, is_stated
+from gemmviz.catalogue.guessing.verdict import Verdict
+from gemmviz.catalogue.kernel import Kernel
+from gemmviz.catalogue.launch import launch
+from gemmviz.catalogue.problem import Problem
+from gemmviz.language import mark, tr
+
+RIGHT_AT_ITS_SIZE = mark("recorded: C is right at {size}, the size in the file itself")
+WRONG_AT_ITS_SIZE = mark("at {size}, the size in the file itself, the launch in the file gives a wrong C: {fault}")
+_MOST_PRODUCTS, _MOST_ELEMENTS = 2**21, 256 * 256
+_MOST_LAUNCHES = 2
+TryOne = Callable[[Kernel, Problem], str]
+
+
+def at_its_own_size(guess: Guess, try_one: TryOne) -> Guess | None:
+    """Return the launch in the file at its own size, if it is right there, or known to be wrong; None otherwise.
+
+    Parameters
+    ----------
+    guess
+        The guess, of which no launch is right at the sizes that were tried.
+    try_one
+        As for `gemmviz.catalogue.guessing.settle.settle`.
+    """
+    stated = [one for one in (guess, *guess.others) if is_stated(one, "block") and is_stated(one, "grid")]
+    wrong: Guess | None = None
+    for made in stated[:_MOST_LAUNCHES]:
+        if made.size is None:
+            continue
+        m, n, k = made.size
+        if m * n > _MOST_ELEMENTS or m * n * k > _MOST_PRODUCTS:
+            continue  # a size may also be larger than any that is recorded
+        size = Problem(m, n, k)
+        asked = tuple(f"{name} == {extent}" for name, extent in zip("MNK", made.size, strict=True))
+        for one in _with_c(replace(made, requires=asked, others=())):
+            found, fault = _read_as(one, size, try_one)
+            if not fault or (isinstance(fault, Verdict) and fault.only_reads):
+                outcome = tr(RIGHT_AT_ITS_SIZE, size=size)
+                but = tr("but at {size}: {fault}", size=size, fault=fault) if fault else ""
+                return replace(found, settled="; ".join(filter(None, (outcome, but))), right=True)
+            if _has_one_size(made, size) and _is_shown(found, fault):
+                wrong = replace(found, settled=tr(WRONG_AT_ITS_SIZE, size=size, fault=fault), wrong_itself=True)
+            else:
+                return None
+    return wrong
+
+
+def _with_c(made: Guess) -> Iterator[Guess]:
+    """Yield a launch, then the same one with zeros in C, if the kernel reads it."""
+    yield made
+    if made.reads_result and not made.adds:
+        yield replace(made, adds=True)
+
+
+def _read_as(made: Guess, size: Problem, try_one: TryOne) -> tuple[Guess, str]:
+    """Return the launch in the layouts of its recording, and its fault."""
+    shown = _tried(made, size, try_one)
+    if isinstance(shown, Verdict) and shown:
+        whole = (one for one in shown.readings if not (one.rows or one.columns or one.depth or one.exchanged))
+        reading = next(whole, None)
+        if reading is not None:
+            made = replace(made, column_major=reading.column_major, epilogue=reading.epilogue)
+            shown = _tried(made, size, try_one)
+    return made, shown
+
+
+def _has_one_size(made: Guess, size: Problem) -> bool:
+    """Return whether M, N and K are equal in the file: the kernel's parameters, its sums or its threads show it."""
+    if not size.m == size.n == size.k or not has_known_depth(made):
+        return False
+    threads = launch(guessed_kernel(replace(made, requires=())), size)
+    return "M" in made.roles or "M == N" in made.requires or prod((*threads.block, *threads.grid)) == size.m * size.n
+
+
+def _is_shown(made: Guess, fault: str) -> bool:
+    """Return whether a fault is the kernel's own: the file has the whole launch, and equal sizes have one layout."""
+    if not isinstance(fault, Verdict) or not has_known_arguments(made):
+        return False
+    return fault.comparable or ((fault.misses or fault.ended) and is_whole_at_one_size(made))
+
+
+def _tried(made: Guess, size: Problem, try_one: TryOne) -> str:
+    try:
+        return try_one(guessed_kernel(made), size)
+    except GemmvizError as error:
+        return str(error)

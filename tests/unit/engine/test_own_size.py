@@ -1,0 +1,142 @@
+"""The launch in the file is tried at the size in the file; a race in it is said, whatever its arguments mean."""
+
+import threading
+from pathlib import Path
+
+import pytest
+
+from gemmviz.catalogue.guessing.certainty import is_given
+from gemmviz.catalogue.guessing.guess import guess
+from gemmviz.catalogue.guessing.guessed_matter import Guess
+from gemmviz.catalogue.guessing.own_size import WRONG_AT_ITS_SIZE
+from gemmviz.catalogue.guessing.settle import settle
+from gemmviz.engine.consent import Described
+from gemmviz.engine.race_trials import race_trier
+from gemmviz.engine.supervisor import Engine
+from gemmviz.engine.trying import trier
+
+# A kernel for 8 x 8 x 8: its blocks take a column of C each, and its shared arrays have room for one tile.
+COLUMNS = """__global__ void gemm(const float *A, const float *B, float *C, int M, int N, int K) {
+    __shared__ float a[8][8], b[8];
+    int row = threadIdx.y, k = threadIdx.x, column = blockIdx.x;
+    a[row][k] = A[row * 8 + k];
+    if (row == 0) b[k] = B[k * 8 + column];
+    __syncthreads();
+    if (k == 0) {
+        float sum = 0;
+        for (int i = 0; i < 8; ++i) sum += a[row][i] * b[i];
+        C[row * 8 + column] = STORED;
+    }
+}
+"""
+HOST = """int main() {
+    const int M = SIZE, N = SIZE, K = SIZE;
+    float *a, *b, *c;
+    cudaMalloc(&a, M * K * 4);
+    cudaMalloc(&b, K * N * 4);
+    cudaMalloc(&c, M * N * 4);
+    dim3 block(8, 8), grid(BLOCKS);
+    gemm<<<grid, block>>>(a, b, c, M, N, K);
+    return 0;
+}
+"""
+
+
+def settled(tmp_path: Path, text: str) -> Guess:
+    file = tmp_path / "mine.cu"
+    file.write_text(text)
+    engine = Engine(Described(file, text))
+    try:
+        try_one = trier(engine, threading.Event())
+        return settle(guess(text, file), try_one, try_race=race_trier(engine, threading.Event()))
+    finally:
+        engine.close()
+
+
+def program(stored: str, size: int, blocks: str = "8") -> str:
+    return COLUMNS.replace("STORED", stored) + HOST.replace("SIZE", str(size)).replace("BLOCKS", blocks)
+
+
+def test_the_size_in_the_file_is_known() -> None:
+    made = guess(program("sum", 8), Path("mine.cu"))
+    assert {one.size for one in (made, *made.others)} == {(8, 8, 8), None}
+
+
+def test_a_size_that_the_program_asks_for_is_not_known() -> None:
+    text = (
+        program("sum", 8)
+        .replace("main()", "main(int n, char **given)")
+        .replace("const int M = 8, N = 8", "int M = atoi(given[1]), N = M")
+    )
+    made = guess(text, Path("mine.cu"))
+    assert {one.size for one in (made, *made.others)} == {None}
+
+
+def test_a_kernel_for_one_small_size_is_right_there(tmp_path: Path) -> None:
+    made = settled(tmp_path, program("sum", 8))
+    assert made.right and not made.wrong_itself
+
+
+def test_it_is_called_wrong_where_its_own_launch_gives_a_wrong_c(tmp_path: Path) -> None:
+    made = settled(tmp_path, program("sum + 1", 8))
+    assert made.wrong_itself and not made.right
+    assert made.settled == WRONG_AT_ITS_SIZE.format(size="8 x 8 x 8", fault="64 of 64 elements of C are wrong")
+    assert {"M == 8", "N == 8", "K == 8"} == {*made.requires}
+
+
+def test_it_is_not_where_its_size_is_not_small_or_not_known(tmp_path: Path) -> None:
+    assert not settled(tmp_path, program("sum + 1", 4096)).wrong_itself
+    assert not settled(
+        tmp_path, program("sum + 1", 8).replace("const int M = 8, N = 8, K = 8", "int M, N, K")
+    ).wrong_itself
+
+
+# The tile of a step is read while slower threads still store it, and it is stored while others still read it.
+TILED = """__global__ void gemm(const float *A, const float *B, float *C, int M, int N, int K, int rounds) {
+    __shared__ float a[16][16], b[16][16];
+    int row = blockIdx.y * 16 + threadIdx.y, column = blockIdx.x * 16 + threadIdx.x;
+    float sum = 0;
+    for (int round = 0; round < rounds; ++round)
+    for (int k = 0; k < K; k += 16) {
+        a[threadIdx.y][threadIdx.x] = A[row * K + k + threadIdx.x];
+        b[threadIdx.y][threadIdx.x] = B[(k + threadIdx.y) * N + column];
+        __syncthreads();
+        for (int i = 0; i < 16; ++i) sum += a[threadIdx.y][i] * b[i][threadIdx.x];
+        BEHIND
+    }
+    C[row * N + column] = STORED;
+}
+void run(const float *a, const float *b, float *c, int M, int N, int K, int rounds) {
+    dim3 block(16, 16), grid(N / 16, M / 16);
+    gemm<<<grid, block>>>(a, b, c, M, N, K, GIVEN);
+}
+"""
+
+
+def tiled(stored: str, behind: str, given: str = "2") -> str:
+    return TILED.replace("STORED", stored).replace("BEHIND", behind).replace("GIVEN", given)
+
+
+def test_a_race_in_the_launch_of_the_file_is_a_flaw(tmp_path: Path) -> None:
+    made = settled(tmp_path, tiled("sum", ""))
+    assert not made.right
+    assert [(one.kind, one.line) for one in made.flaws] == [("race", 7)]
+    assert "nothing orders the accesses to a here and in line 10" in made.flaws[0].text
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        tiled("sum", "__syncthreads();"),  # C is wrong, and not because of a race
+        tiled("sum", "", "rounds"),  # the launch has an argument that only a person knows
+        tiled("sum", "").replace("<<<grid, block>>>", "<<<grid, other>>>"),
+    ],
+)
+def test_no_race_is_said_where_there_is_none_or_the_launch_is_not_known(tmp_path: Path, text: str) -> None:
+    made = settled(tmp_path, text)
+    assert not made.right and not made.flaws
+
+
+def test_a_number_that_the_host_passes_makes_a_launch_given() -> None:
+    assert is_given(guess(tiled("sum", ""), Path("mine.cu")))
+    assert not is_given(guess(tiled("sum", "", "rounds"), Path("mine.cu")))
