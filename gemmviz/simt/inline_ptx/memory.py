@@ -25,7 +25,7 @@ _REDUCED = {
 }
 _REDUCED_TYPES = {"u32", "s32", "u64", "s64", "b32", "b64", "f32", "f64", "f16", "bf16"}
 _PAIRS = {"f16x2", "bf16x2"}  # two sums in one register
-# Vectors of sums in global memory.
+# Vectors of sums, which are in global memory.
 _VECTORS = {
     **{kind: {"v2", "v4"} for kind in ("f32", *_PAIRS)},
     **{kind: {"v2", "v4", "v8"} for kind in ("f16", "bf16")},
@@ -117,7 +117,7 @@ def _elements(parts: Sequence[str], given: Value, values: Values, kind: str) -> 
 
 def _reduced(parts: Sequence[str]) -> str:
     others = _SPACES | _CACHES | _ORDERS | {"acq_rel", "noftz", "cas", *_REDUCED}
-    if {"add", "global"} <= set(parts):
+    if "add" in parts and not {"shared", "shared::cta"} & set(parts):
         others |= _VECTORS.get(parts[-1], set())
     known = parts[-1] in _REDUCED_TYPES or (parts[-1] in _PAIRS and "add" in parts)
     if not known or set(parts[:-1]) - others:
