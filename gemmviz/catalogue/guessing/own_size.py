@@ -39,9 +39,10 @@ def at_its_own_size(guess: Guess, try_one: TryOne) -> Guess | None:
     for made in stated[:_MOST_LAUNCHES]:
         if made.size is None:
             continue
-        size = Problem(*made.size)
-        if size.m * size.n > _MOST_ELEMENTS or size.m * size.n * size.k > _MOST_PRODUCTS:
-            continue
+        m, n, k = made.size
+        if m * n > _MOST_ELEMENTS or m * n * k > _MOST_PRODUCTS:
+            continue  # a size may also be larger than any that is recorded
+        size = Problem(m, n, k)
         asked = tuple(f"{name} == {extent}" for name, extent in zip("MNK", made.size, strict=True))
         for one in _with_c(replace(made, requires=asked, others=())):
             found, fault = _read_as(one, size, try_one)

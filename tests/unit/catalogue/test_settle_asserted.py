@@ -6,6 +6,7 @@ from guessed_texts import written
 
 from gemmviz.catalogue.guessing.guess import guess
 from gemmviz.catalogue.guessing.guessed_matter import Guess
+from gemmviz.catalogue.guessing.own_size import at_its_own_size
 from gemmviz.catalogue.guessing.settle import settle
 from gemmviz.catalogue.guessing.verdict import Verdict
 from gemmviz.catalogue.kernel import Kernel
@@ -53,3 +54,10 @@ def test_a_launch_that_no_file_gives_is_not_tried_at_larger_sizes() -> None:
 
     settle(guess(TEXT.replace(HOST, ""), Path("mine.cu")), refused)
     assert tried and all(size.m < 256 for size in tried)
+
+
+def test_sizes_in_the_file_that_are_larger_than_any_recorded_one_are_not_tried() -> None:
+    main = "\nint main() { float *a, *b, *c; run(a, b, c, 262144, 64, 1); }\n"
+    large = guess(TEXT + main, Path("mine.cu"))
+    assert large.size == (262144, 64, 1)
+    assert at_its_own_size(large, lambda kernel, size: "") is None
