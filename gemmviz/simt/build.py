@@ -57,6 +57,10 @@ _PLAIN = {
         *("-mllvm", "-licm-mssa-optimization-cap=0"),
         # The registers of a postponed instruction (runtime/postponed.h) have their place until the function ends.
         *("-mllvm", "-no-stack-coloring"),
+        # Nobody reads where a local variable is at each instruction: to find that takes a third of a large compilation.
+        *("-mllvm", "-livedebugvalues-input-bb-limit=0", "-mllvm", "-livedebugvalues-input-dbg-value-limit=0"),
+        # An instruction without a line is written as one, also where no local variable begins.
+        *("-mllvm", "-use-unknown-locations=Enable"),
     ],
     "gcc": [
         *("-fno-tree-vectorize", "-fno-unroll-loops"),

@@ -101,6 +101,27 @@ MEMORY = [
         "9.0",
     ),
     _memory(
+        "red_of_vectors",
+        "    for (int i = 0; i < 8; i++) C[t * 8 + i] = i;\n    float old[2];\n"
+        '    asm volatile("red.global.add.v4.f32 [%0], {%1, %2, %3, 1.0};"\n'
+        '                 :: "l"(C + t * 8), "f"(2.0f), "f"(3.0f), "f"((float)t) : "memory");\n'
+        '    asm volatile("atom.global.add.v2.f32 {%0, %1}, [%2], {%3, %4};" : "=f"(old[0]), "=f"(old[1])\n'
+        '                 : "l"(C + t * 8 + 4), "f"(5.0f), "f"(6.0f) : "memory");\n'
+        "    const float w[] = {2, 4, t + 2.0f, 4, 9, 11, 6, 7};\n"
+        + _ALL.format("C[t * 8 + i] == w[i] && old[0] == 4 && old[1] == 5"),
+        "9.0",
+    ),
+    _memory(
+        "red_of_halves",
+        "    unsigned *c = (unsigned *)(C + t * 8); for (int i = 0; i < 8; i++) c[i] = 0x3c003c00u;\n"
+        '    asm volatile("red.relaxed.gpu.global.add.noftz.v4.f16x2 [%0], {%1, %2, %1, %2};"\n'
+        '                 :: "l"(c), "r"(0x40003c00u), "r"(0u) : "memory");\n'
+        '    asm volatile("red.global.add.noftz.v2.f16 [%0], {%1, %2};"\n'
+        '                 :: "l"(c + 4), "h"((unsigned short)0x4000), "h"((unsigned short)0x3c00) : "memory");\n'
+        + _ALL.format("c[i] == (i < 4 && i % 2 == 0 ? 0x42004000u : i == 4 ? 0x40004200u : 0x3c003c00u)"),
+        "9.0",
+    ),
+    _memory(
         "stmatrix",
         "    unsigned r[4]; for (int i = 0; i < 4; i++) r[i] = t * 4 + i;\n    __syncthreads();\n"
         '    asm volatile("stmatrix.sync.aligned.m8n8.x4.shared.b16 [%0], {%1, %2, %3, %4};"\n'

@@ -115,6 +115,79 @@ MORE_WORDS = [
         'float f; asm("cvt.rm.f32.s32 %0, %1;" : "=f"(f) : "r"(a)); x = __float_as_uint(f);',
         "x = __float_as_uint(__int2float_rd((int)a));",
     ),
+    (
+        "carries",
+        'unsigned y, z; asm("add.cc.u32 %0, %3, %4; addc.cc.s32 %1, %4, %3; addc.u32 %2, 0, 0;"'
+        ' : "=&r"(x), "=&r"(y), "=&r"(z) : "r"(a | 0x80000000u), "r"(b | 0x80000000u)); x = x * 3 + y * 5 + z;',
+        "unsigned long long u = (unsigned long long)(a | 0x80000000u) + (b | 0x80000000u), v = u + (b | 0x80000000u);"
+        " x = (unsigned)u * 3 + (unsigned)(u + 1) * 5 + 1; (void)v;",
+    ),
+    (
+        "carry_of_longs",
+        f'{_LONG} unsigned long long w, v = ~0ull / (i + 1); unsigned c; asm("add.cc.u64 %0, %1, %2;" : "=l"(w)'
+        ' : "l"(u), "l"(v)); asm("addc.u32 %0, %1, 0;" : "=r"(c) : "r"(b)); x = (unsigned)(w >> 31) ^ c;',
+        f"{_LONG} unsigned long long v = ~0ull / (i + 1), w = u + v; x = (unsigned)(w >> 31) ^ (b + (w < u));",
+    ),
+    (
+        "borrows",
+        'unsigned y; asm volatile("sub.cc.u32 %0, %1, %2;" : "=r"(x) : "r"(a), "r"(b));'
+        ' asm volatile("subc.cc.u32 %0, %1, %2;" : "=r"(y) : "r"(b), "r"(a)); x ^= y * 7;'
+        ' asm volatile("subc.s32 %0, 9, 2;" : "=r"(y)); x += y << 8;',
+        "unsigned long long u = (unsigned long long)a - b, v = (unsigned long long)b - a - (a < b);"
+        " x = ((unsigned)u ^ (unsigned)v * 7) + ((7 - (unsigned)(v >> 63)) << 8);",
+    ),
+    (
+        "product_of_pairs",
+        'unsigned r, s; asm("{ .reg .u32 d; mul.lo.u32 %0, %2, %3; mul.hi.u32 %1, %2, %3; mad.lo.cc.u32 %1, %4, %3, %1;'
+        ' madc.hi.u32 d, %4, %3, 0; mad.lo.cc.u32 %1, %2, %5, %1; madc.hi.cc.u32 d, %2, %5, d; xor.b32 %0, %0, d; }"'
+        ' : "=&r"(r), "=&r"(s) : "r"(a), "r"(b), "r"(a ^ b), "r"(b | 5)); x = r + 3 * s;',
+        "unsigned p = a ^ b, q = b | 5; unsigned long long u = (unsigned long long)a * b;"
+        " unsigned long long v = (u >> 32) + (unsigned long long)p * b;"
+        " unsigned long long w = (unsigned long long)a * q + (unsigned)v;"
+        " unsigned d = (unsigned)(v >> 32) + (unsigned)(w >> 32); x = ((unsigned)u ^ d) + 3 * (unsigned)w;",
+    ),
+    (
+        "mad_carry_signed",
+        'unsigned y; asm("mad.hi.cc.s32 %0, %2, %3, %3; madc.lo.s32 %1, %3, 3, %2;" : "=&r"(x), "=&r"(y)'
+        ' : "r"(a << 4), "r"(b << 3)); x = x * 9 + y;',
+        "unsigned p = a << 4, q = b << 3, h = (unsigned)__mulhi((int)p, (int)q), g = h + q;"
+        " x = g * 9 + q * 3 + p + (g < h);",
+    ),
+    (
+        "mul24",
+        'unsigned y, z; asm("mul24.lo.s32 %0, %1, %2;" : "=r"(x) : "r"(a), "r"(b));'
+        ' asm("mul24.hi.u32 %0, %1, %2;" : "=r"(y) : "r"(a), "r"(b));'
+        ' asm("mad24.hi.s32 %0, %1, %2, %3;" : "=r"(z) : "r"(a), "r"(b), "r"(y)); x ^= z;',
+        "long long p = (int)(a << 8) >> 8, q = (int)(b << 8) >> 8; unsigned long long u = (a & 0xffffffull) *"
+        " (b & 0xffffffull); x = (unsigned)(p * q) ^ ((unsigned)(u >> 16) + (unsigned)(p * q >> 16));",
+    ),
+    (
+        "bmsk",
+        'unsigned y; asm("bmsk.clamp.b32 %0, %1, %2;" : "=r"(x) : "r"(a % 40), "r"(b % 37));'
+        ' asm("bmsk.wrap.b32 %0, %1, %2;" : "=r"(y) : "r"(a % 40), "r"(b % 37)); x ^= y * 3;',
+        "unsigned s = a % 40, n = b % 37, y = ((1u << n % 32) - 1) << s % 32;"
+        " x = (s > 31 ? 0 : (n > 31 ? ~0u : (1u << n) - 1) << s) ^ y * 3;",
+    ),
+    (
+        "szext",
+        'unsigned y; asm("szext.clamp.s32 %0, %1, %2;" : "=r"(x) : "r"(a), "r"(b % 40));'
+        ' asm("szext.wrap.u32 %0, %1, %2;" : "=r"(y) : "r"(a), "r"(b % 40)); x ^= y * 3;',
+        "unsigned n = b % 40, m = n % 32; int y = n ? (int)(a << (n > 31 ? 0 : 32 - n)) >> (n > 31 ? 0 : 32 - n) : 0;"
+        " x = (unsigned)y ^ (m ? a & ((1u << m) - 1) : 0) * 3;",
+    ),
+    (
+        "sin_cos",
+        'float f = (float)(int)(a % 64) / 16 - 2, g, h; asm("sin.approx.f32 %0, %1;" : "=f"(g) : "f"(f));'
+        ' asm("cos.approx.ftz.f32 %0, %1;" : "=f"(h) : "f"(f));'
+        " x = fabsf(g - sinf(f)) < 1e-5f && fabsf(h - cosf(f)) < 1e-5f ? a : ~a;",
+        "x = a;",
+    ),
+    (
+        "halves_of_functions",
+        'unsigned y; asm("ex2.approx.f16x2 %0, %1;" : "=r"(x) : "r"(0x40003c00u));'
+        ' asm("abs.f16x2 %0, %1;" : "=r"(y) : "r"(0xc0003c00u)); x = x ^ y ^ a;',
+        "x = 0x44004000u ^ 0x40003c00u ^ a;",
+    ),
 ]  # fmt: skip
 PAIR_WORDS = [
     (

@@ -207,6 +207,24 @@ def _bfind(parts: Sequence[str], operands: Sequence[Value], values: Values) -> s
     return values.store(operands[0], f"gv_ptx::highest({values.value(operands[1], TYPES[kind])}, {shifts})")
 
 
+def _bmsk(parts: Sequence[str], operands: Sequence[Value], values: Values) -> str:
+    """``bmsk.clamp.b32 d, at, length``: a mask of adjacent bits; ``wrap``: modulo 32."""
+    how, kind = parts
+    if how not in ("clamp", "wrap") or kind != "b32":
+        raise NotPtx
+    at, length = (values.value(operand, "unsigned") for operand in operands[1:3])
+    return values.store(operands[0], f"gv_ptx::bit_mask({at}, {length}, {str(how == 'wrap').lower()})")
+
+
+def _szext(parts: Sequence[str], operands: Sequence[Value], values: Values) -> str:
+    """``szext.clamp.s32 d, a, bits``: the low bits of a number, filled with its sign or with zeros."""
+    how, kind = parts
+    if how not in ("clamp", "wrap") or kind not in ("u32", "s32"):
+        raise NotPtx
+    value, bits = values.value(operands[1], TYPES[kind]), values.value(operands[2], "unsigned")
+    return values.store(operands[0], f"gv_ptx::extended({value}, {bits}, {str(how == 'wrap').lower()})")
+
+
 def _dp4a(parts: Sequence[str], operands: Sequence[Value], values: Values) -> str:
     """``dp4a.s32.s32 d, a, b, c``: four products of bytes, and c."""
     if len(parts) != 2 or {*parts} - {"s32", "u32"}:
@@ -232,7 +250,6 @@ ARITHMETIC = {
     "add": directed("sum", 2, _expression("{} + {}", 2)),
     "sub": directed("difference", 2, _expression("{} - {}", 2)),
     "mul": directed("times", 2, _mul),
-    "mul24": _mul,
     "mad": _mad,
     "fma": _FMA,
     "div": directed("quotient", 2, _expression("{} / {}", 2)),
@@ -244,9 +261,11 @@ ARITHMETIC = {
     "rcp": directed("reciprocal", 1, _expression("1 / {}", 1)),
     "sqrt": directed("root", 1, _expression("({T})sqrt((double){})", 1)),
     "rsqrt": _expression("1 / ({T})sqrt((double){})", 1),
-    "ex2": _expression("({T})exp2f((float){})", 1),
+    "ex2": _expression("gv_ptx::of_each({}, exp2f)", 1),
     "lg2": _expression("({T})log2f((float){})", 1),
-    "tanh": _expression("({T})tanhf((float){})", 1),
+    "sin": _expression("sinf({})", 1),
+    "cos": _expression("cosf({})", 1),
+    "tanh": _expression("gv_ptx::of_each({}, tanhf)", 1),
     "and": _expression("{} & {}", 2),
     "or": _expression("{} | {}", 2),
     "xor": _expression("{} ^ {}", 2),
@@ -267,4 +286,6 @@ ARITHMETIC = {
     "dp2a": _dp2a,
     "bfi": _bfi,
     "bfind": _bfind,
+    "bmsk": _bmsk,
+    "szext": _szext,
 }

@@ -4,6 +4,7 @@ from collections.abc import Callable, Sequence
 
 from gemmviz.simt.inline_ptx import barriers, choices, copies, hopper, memory, wmma
 from gemmviz.simt.inline_ptx.arithmetic import ARITHMETIC
+from gemmviz.simt.inline_ptx.carries import CARRIES
 from gemmviz.simt.inline_ptx.conversions import cvt, pack
 from gemmviz.simt.inline_ptx.grammar import Instruction, NotPtx, Value
 from gemmviz.simt.inline_ptx.narrow_products import sparse
@@ -15,6 +16,7 @@ Translator = Callable[[Sequence[str], Sequence[Value], Values], str]
 
 _KNOWN: dict[str, Translator] = {
     **ARITHMETIC,
+    **CARRIES,
     "slct": choices.choose,
     "set": choices.compare,
     "testp": choices.test_number,

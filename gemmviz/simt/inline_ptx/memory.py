@@ -25,6 +25,11 @@ _REDUCED = {
 }
 _REDUCED_TYPES = {"u32", "s32", "u64", "s64", "b32", "b64", "f32", "f64", "f16", "bf16"}
 _PAIRS = {"f16x2", "bf16x2"}  # two sums in one register
+# Vectors of sums, which are in global memory.
+_VECTORS = {
+    **{kind: {"v2", "v4"} for kind in ("f32", *_PAIRS)},
+    **{kind: {"v2", "v4", "v8"} for kind in ("f16", "bf16")},
+}
 
 
 def _access(parts: Sequence[str]) -> tuple[str, int]:
@@ -77,8 +82,15 @@ def cvta(parts: Sequence[str], operands: Sequence[Value], values: Values) -> str
 
 
 def atom(parts: Sequence[str], operands: Sequence[Value], values: Values) -> str:
-    """``atom.global.add.f32 old, [address], b{, c}``."""
+    """``atom.global.add.f32 old, [address], b{, c}``; with vectors an operation for each element."""
     pointer, kind = values.pointer(operands[1]), _reduced(parts)
+    if isinstance(operands[0], Vector):
+        olds, added = items(operands[0]), _elements(parts, operands[2], values, kind)
+        if len(operands) != 3 or len(olds) != len(added):
+            raise NotPtx
+        sums = (f"gv_r[{i}] = {_operation(parts)}(gv_p + {i}, {value});" for i, value in enumerate(added))
+        array = f"{kind} *gv_p = ({kind} *){pointer}; {kind} gv_r[{len(olds)}];"
+        return f"{{ {array} {' '.join(sums)} {values.stores(operands[0], 'gv_r')} }}"
     given = ", ".join(values.value(operand, kind) for operand in operands[2:])
     name = "atomicCAS" if "cas" in parts else _operation(parts)
     if len(operands) != (4 if "cas" in parts else 3):
@@ -87,15 +99,26 @@ def atom(parts: Sequence[str], operands: Sequence[Value], values: Values) -> str
 
 
 def red(parts: Sequence[str], operands: Sequence[Value], values: Values) -> str:
-    """``red.global.add.f32 [address], b``."""
+    """``red.global.add.f32 [address], b``; ``red.global.add.v4.f32 [address], {b, c, d, e}``."""
     kind = _reduced(parts)
-    if isinstance(operands[1], Vector):
+    pointer, given = values.pointer(operands[0]), _elements(parts, operands[1], values, kind)
+    sums = (f"{_operation(parts)}(gv_p + {i}, {value});" for i, value in enumerate(given))
+    return f"{{ {kind} *gv_p = ({kind} *){pointer}; {' '.join(sums)} }}"
+
+
+def _elements(parts: Sequence[str], given: Value, values: Values, kind: str) -> list[str]:
+    """Return the values that an atomic operation adds: one, or those of a vector."""
+    lengths = [length for part, length in (*_LENGTHS.items(), ("v8", 8)) if part in parts]
+    found = items(given)
+    if len(found) != (lengths[0] if lengths else 1):
         raise NotPtx
-    return f"{_operation(parts)}(({kind} *){values.pointer(operands[0])}, {values.value(operands[1], kind)});"
+    return [values.value(item, kind) for item in found]
 
 
 def _reduced(parts: Sequence[str]) -> str:
     others = _SPACES | _CACHES | _ORDERS | {"acq_rel", "noftz", "cas", *_REDUCED}
+    if "add" in parts and not {"shared", "shared::cta"} & set(parts):
+        others |= _VECTORS.get(parts[-1], set())
     known = parts[-1] in _REDUCED_TYPES or (parts[-1] in _PAIRS and "add" in parts)
     if not known or set(parts[:-1]) - others:
         raise NotPtx

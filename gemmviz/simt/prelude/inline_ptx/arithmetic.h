@@ -41,6 +41,10 @@ template <class T> GV_DEVICE two<T> negated(two<T> v) { return {-v.x, -v.y}; }
 template <class T> GV_DEVICE T magnitude(T v) { return v < T(0) ? T(-v) : v; }
 GV_DEVICE float magnitude(float v) { return __builtin_fabsf(v); }
 GV_DEVICE double magnitude(double v) { return __builtin_fabs(v); }
+template <class T> GV_DEVICE two<T> magnitude(two<T> v) { return {magnitude(v.x), magnitude(v.y)}; }
+// A function of C, which computes in floats.
+template <class T> GV_DEVICE T of_each(T v, float (*f)(float)) { return (T)f((float)v); }
+template <class T> GV_DEVICE two<T> of_each(two<T> v, float (*f)(float)) { return {of_each(v.x, f), of_each(v.y, f)}; }
 GV_DEVICE float saturated(float v) { return v > 0 ? v < 1 ? v : 1 : 0; }
 
 // A shift by the width or more gives zero, or copies of the sign.
@@ -71,6 +75,24 @@ template <> struct twice<long long> {
 template <class T> GV_DEVICE typename twice<T>::type wide(T a, T b) { return (typename twice<T>::type)a * b; }
 template <class T> GV_DEVICE T high(T a, T b) { return (T)(wide(a, b) >> (8 * sizeof(T))); }
 
+// Sums and differences of several registers. The carry of the thread goes from one instruction to the next.
+static bool carry;
+template <class T> GV_DEVICE T with_carry(T a, T b, bool takes, bool gives)
+{
+    const T once = a + b, sum = once + (T)(takes && carry);
+    if (gives) carry = once < a || sum < once;
+    return sum;
+}
+template <class T> GV_DEVICE T with_borrow(T a, T b, bool takes, bool gives)
+{
+    const T once = a - b, difference = once - (T)(takes && carry);
+    if (gives) carry = a < b || once < difference;
+    return difference;
+}
+// The low 24 bits of a register as a number.
+GV_DEVICE unsigned of_24(unsigned v) { return v & 0xffffff; }
+GV_DEVICE int of_24(int v) { return (int)((unsigned)v << 8) >> 8; }
+
 // A function of three bits, given by its table of eight results.
 GV_DEVICE unsigned by_table(unsigned a, unsigned b, unsigned c, unsigned table)
 {
@@ -95,6 +117,18 @@ template <class T> GV_DEVICE T inserted(T into, T v, unsigned at, unsigned lengt
     const unsigned width = 8 * sizeof(T);
     T mask = at >= width ? T(0) : (length >= width ? ~T(0) : (T(1) << length) - 1) << at;
     return (into & ~mask) | (at >= width ? T(0) : v << at & mask);
+}
+GV_DEVICE unsigned bit_mask(unsigned at, unsigned length, bool wraps)
+{
+    if (wraps) at &= 31, length &= 31;
+    if (at > 31) return 0;
+    return (length > 31 ? ~0u : (1u << length) - 1) << at;
+}
+template <class T> GV_DEVICE T extended(T v, unsigned bits, bool wraps)
+{
+    if (wraps) bits &= 31;
+    if (!bits) return 0;
+    return bits > 31 ? v : (T)((unsigned)v << (32 - bits)) >> (32 - bits);
 }
 GV_DEVICE unsigned zeros_before(unsigned v) { return (unsigned)__clz((int)v); }
 GV_DEVICE unsigned zeros_before(word v) { return (unsigned)__clzll((long long)v); }
