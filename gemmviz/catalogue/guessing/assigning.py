@@ -178,9 +178,10 @@ def _sizes(function: Function, roles: Roles, votes: Votes) -> None:
                 whys[name, role] = _together(name, [*called, *map(tr, dict.fromkeys(used))])
     taken: set[str] = set()
     plain = [n for n in order if not re.fullmatch(r"(?i)ld_?[abc]|.*(stride|pitch).*", n)]
-    counts = [n for n in plain if meant[n] == "batch" or (_COUNTS_PRODUCTS.search(n) and not votes[n])]
+    counts = [n for n in plain if meant[n] == "batch" or (_COUNTS_PRODUCTS.search(n) and "M" not in votes[n])]
     if len(plain) == 2 and len(counts) == 1:  # many products of square matrices
         plain.remove(counts[0])
+        scores = {key: score for key, score in scores.items() if key[0] != counts[0]}
     if len(plain) == 1 and (plain[0], "N") not in scores:
         scores[plain[0], "N"], whys[plain[0], "N"] = 1.0, tr("{name} is the only size", name=plain[0])
     if len(plain) == 1:

@@ -9,6 +9,7 @@ from dataclasses import replace
 from gemmviz.catalogue.dtypes import is_float
 from gemmviz.catalogue.errors import BuildError, FrontMatterError, GemmvizError
 from gemmviz.catalogue.expression import Expression
+from gemmviz.catalogue.guessing.at_large import or_wrong_at_large
 from gemmviz.catalogue.guessing.block_sides import doubled, in_groups, several_blocks
 from gemmviz.catalogue.guessing.candidates import (
     MOST_DIVISOR,
@@ -135,7 +136,8 @@ def _for_whole_numbers(guess: Guess, try_one: TryOne, alternatives: bool, trials
     if trials.partly:
         return trials.partly
     if trials.narrow:
-        return _settled(trials.narrow[0], guess, trials.narrow[1], try_one)
+        found = _settled(trials.narrow[0], guess, trials.narrow[1], try_one)
+        return or_wrong_at_large(found, trials.narrow[1], lambda at: _wrong(found, at, try_one))
     if trials.spare:
         candidate, size, wrong = trials.spare
         found = _settled(candidate, guess, size, lambda kernel, at: or_reads(try_one(kernel, at)))

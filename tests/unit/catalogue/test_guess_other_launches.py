@@ -261,3 +261,18 @@ def test_a_launch_that_was_right_at_one_size_only_asks_for_what_was_equal_there(
     assert "M == N" not in with_shown_sizes(made, Problem(128, 256, 512)).requires
     tile = replace(made, requires=("M == 16", "N == 16"))
     assert with_shown_sizes(tile, Problem(16, 16, 16)) == tile
+
+
+def test_a_loop_over_many_products_does_not_make_their_number_a_size() -> None:
+    text = """
+__global__ void gemm(const float *A, const float *B, float *C, int N, int batch_size) {
+    int col = blockIdx.y * 16 + threadIdx.y, row = blockIdx.x * 16 + threadIdx.x;
+    float s = 0;
+    for (int b = 0; b < batch_size; ++b)
+        for (int k = 0; k < N; ++k) s += A[row * N * batch_size + b * N + k] * B[b * N + k * N + col];
+    if (row < N && col < N * batch_size) C[row * N * batch_size + col] = s;
+}
+"""
+    assert guess(text, Path("x.cu")).roles[3:] == ("N", "1")
+    rows = text.replace("row < N", "row < batch_size").replace("row * N * batch_size", "row * N")
+    assert "1" not in guess(rows, Path("x.cu")).roles

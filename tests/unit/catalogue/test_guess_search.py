@@ -363,3 +363,17 @@ def test_a_condition_that_is_needed_where_k_is_small_is_kept() -> None:
     found = settle(square, try_one, alternatives=False)
     assert found.right
     assert {"M == N", "K == N"} & {*found.requires}
+
+
+def test_a_kernel_that_is_right_in_its_first_column_of_blocks_only_is_called_wrong() -> None:
+    def first_blocks(kernel: Kernel, size: Problem) -> str:
+        return "C is wrong" if size.n > 64 else ""
+
+    host = "void run(float *A, float *B, float *C, int M, int N, int K) {\n"
+    host += "    plain<<<dim3((N + 15) / 16, (M + 15) / 16), dim3(16, 16)>>>(A, B, C, M, N, K);\n}\n"
+    found = settle(guess(PLAIN + host, Path("plain.cu")), first_blocks)
+    assert not found.right and found.wrong_itself
+    assert "at 48 x 32 x 64, but at 128 x 192 x 64: C is wrong" in found.settled
+    assert found.settled.endswith(OWN_LAUNCH_IS_WRONG)
+    unknown = settle(guess(PLAIN, Path("plain.cu")), first_blocks)
+    assert not unknown.right and not unknown.wrong_itself
