@@ -20,6 +20,8 @@ _MEMBER = re.compile(r"using\s+(?:\w+\s*::\s*)+(\w+)\s*;?")
 # A part of the standard library that only the host has: its name is unknown without its header.
 _PART_OF_STD = re.compile(r"using\s+namespace\s+(?:::\s*)?std\s*::")
 _INVOCATION = re.compile(r"\s*([A-Za-z_]\w*)\s*\(")
+# The sides of a grid or a block, as a variable outside of functions: no constant expression, so of the host only.
+_SIDES = re.compile(r"(?:(?:static|const|inline)\s+)*dim3\s+\w+\s*[({=;]")
 _MARKS = frozenset({"__device__", "__global__", "__constant__", "__shared__", "__managed__"})
 # Headers of PyTorch include CUDA's numbers with 16 bits, and have names of their own for them.
 _TORCH = re.compile(r"(?:torch|ATen|c10)/[\w/.]+")
@@ -210,7 +212,8 @@ def _without_host(found: list[Declaration], plain: str) -> list[Declaration]:
             if declaration.uses & _MARKS:
                 continue
             text = plain[declaration.start : declaration.end]
-            if "main" in declaration.names or declaration.uses & names or is_host(text, function=declaration.function):
+            is_own = "main" in declaration.names or _SIDES.match(text) is not None
+            if is_own or declaration.uses & names or is_host(text, function=declaration.function):
                 host.add(declaration)
                 # A member function of the host leaves its class usable: `int Host::run() { ... }`
                 named = declaration.function and not _OF_CLASS.search(text.partition("{")[0])

@@ -48,3 +48,18 @@ def test_two_kernels_with_as_many_parameters_have_no_one_type() -> None:
     text = f"{FRONT}{OTHERS}__global__ void gemm(char *A, char *B, int *C, int n) {{}}\n"
     text += "__global__ void gemm(unsigned char *A, unsigned char *B, int *C, int n) {}\n"
     assert typed_address_of(launch(parse(text, Path("mine.cu")), Problem(8, 8, 8))) == ""
+
+
+@pytest.mark.parametrize(
+    ("head", "entry", "types"),
+    [
+        ("template <class T, class U>", "gemm<float, double>", "const float *, float *, double *, int"),
+        ("template <int TILE, class T, class U>", "gemm<16, float, double>", "const float *, float *, double *, int"),
+        ("template <class T, class U = double>", "gemm<float>", ""),
+    ],
+)
+def test_of_two_templates_the_number_of_arguments_tells_which(head: str, entry: str, types: str) -> None:
+    text = FRONT.replace('"gemm"', f'"{entry}"') + f"{head} __global__ void gemm(const T *a, T *b, U *c, int n) {{}}\n"
+    text += f"{head} __global__ void gemm(const T *a, T *b, U *c, int m, int n, int k) {{}}\n"
+    found = typed_address_of(launch(parse(text, Path("mine.cu")), Problem(8, 8, 8)))
+    assert found.replace(" ", "") == (f"(void (*)({types})){entry}".replace(" ", "") if types else "")

@@ -227,3 +227,11 @@ void Host::run(float *a) { cudaMalloc(&a, 4); gemm<<<1, 1>>>(a, a, a, 1); }
 """
     code = device_code(text, "gemm")
     assert "class Host" in code and "cudaMalloc" not in code
+
+
+@pytest.mark.parametrize("sides", ["= {16, 16, 1}", "(16, 16)", "{16, 16}", ""])
+def test_the_sides_of_a_launch_outside_of_functions_are_the_hosts(sides: str) -> None:
+    text = f"const int N = 64;\nconst dim3 block {sides};\nstatic dim3 grid = {{N / block.x, N}};\n"
+    text += "__global__ void gemm(float *C, int x) { C[x] = N; }\n"
+    kept = device_code(text, "gemm")
+    assert "dim3" not in kept and "N = 64" in kept
