@@ -103,7 +103,7 @@ MEMORY = [
     _memory(
         "red_of_vectors",
         "    for (int i = 0; i < 8; i++) C[t * 8 + i] = i;\n    float old[2];\n"
-        '    asm volatile("red.global.add.v4.f32 [%0], {%1, %2, %3, 1.0};"\n'
+        '    asm volatile("red.global.add.v4.f32 [%0], {%1, %2, %3, 0f3F800000};"\n'
         '                 :: "l"(C + t * 8), "f"(2.0f), "f"(3.0f), "f"((float)t) : "memory");\n'
         '    asm volatile("atom.global.add.v2.f32 {%0, %1}, [%2], {%3, %4};" : "=f"(old[0]), "=f"(old[1])\n'
         '                 : "l"(C + t * 8 + 4), "f"(5.0f), "f"(6.0f) : "memory");\n'

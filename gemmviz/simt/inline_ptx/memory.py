@@ -5,7 +5,7 @@ Rules: PTX ISA, "Data Movement and Conversion Instructions" and "Memory Consiste
 
 from collections.abc import Sequence
 
-from gemmviz.simt.inline_ptx.grammar import NotPtx, Value, Vector
+from gemmviz.simt.inline_ptx.grammar import NotPtx, Number, Value, Vector
 from gemmviz.simt.inline_ptx.values import TYPES, Values, items
 
 _SPACES = {"shared", "shared::cta", "global", "const", "param", "local"}
@@ -111,6 +111,9 @@ def _elements(parts: Sequence[str], given: Value, values: Values, kind: str) -> 
     lengths = [length for part, length in (*_LENGTHS.items(), ("v8", 8)) if part in parts]
     found = items(given)
     if len(found) != (lengths[0] if lengths else 1):
+        raise NotPtx
+    # In a vector that is added, an H200 takes a constant such as 1.0 for 0; it takes 0f3F800000 for 1.
+    if lengths and any(isinstance(item, Number) and "." in item.text for item in found):
         raise NotPtx
     return [values.value(item, kind) for item in found]
 

@@ -118,6 +118,10 @@ def text_of(body: str, before: str = "") -> str:
         ('asm("mma.sync.aligned.m7n8k9.row.col.f32.f16.f16.f32 {%0}, {%0}, {%0}, {%0};" : "+r"(x));', "mma.sync"),
         ('asm volatile("add.rz.f64 %0, %0, %0;" : "+l"(y));', "add.rz.f64"),
         ('asm volatile("add.u32 %0, %0, nobody;" : "+r"(x));', "add.u32"),
+        (
+            'asm volatile("red.global.add.v2.f32 [%0], {%1, 1.0};" :: "l"(C), "f"(1.0f) : "memory");',
+            "red.global.add.v2.f32",
+        ),
         ('asm volatile("this + is no PTX" : "+r"(x));', "is"),
     ],
 )
