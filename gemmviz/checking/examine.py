@@ -14,7 +14,6 @@ from gemmviz.checking.launch_bounds import launch_bounds_findings
 from gemmviz.checking.report import Report, label
 from gemmviz.checking.scaled_result import scaled_findings
 from gemmviz.checking.shared_alignment import alignment_findings
-from gemmviz.checking.static_shared import static_shared_findings
 from gemmviz.checking.waste import wasted
 from gemmviz.language import tr
 from gemmviz.language.numbers import thousands
@@ -77,8 +76,7 @@ def examine(
     progress(tr("Checking {count} accesses", count=thousands(len(recording.accesses))), None)
     report.findings = diagnose(job, recording, again)
     if kernel.backend == "cuda":
-        own = (*launch_bounds_findings(job), *static_shared_findings(job, recording))
-        report.findings = [*own, *report.findings]
+        report.findings = [*launch_bounds_findings(job), *report.findings]
     if not report.findings and job.scaled is not None:
         report.findings = scaled_findings(job.scaled, again(job.scaled))
     if not report.findings and job.batch:
