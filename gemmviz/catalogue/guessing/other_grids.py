@@ -7,8 +7,8 @@ from dataclasses import replace
 from gemmviz.catalogue.guessing.folding import bracket
 from gemmviz.catalogue.guessing.guessed_matter import Guess, is_stated
 from gemmviz.catalogue.guessing.kernel_text import kernel_text
+from gemmviz.catalogue.launch import MAX_THREADS_PER_BLOCK
 
-MOST_THREADS = 1024
 QUOTIENT = re.compile(r"(?:ceil|floor)\(([MNK]) / (\w+|\(.*\))\)")
 """A side of a grid that is a rounded quotient."""
 EXACT = re.compile(r"([MNK]) / (\w+|\(.*\))")
@@ -21,7 +21,7 @@ def one_block(guess: Guess) -> Iterator[Guess]:
     alone = {*guess.block, *guess.grid} == {"1"} and len(guess.block) > 1 and "threadIdx" in body
     if alone and not is_stated(guess, "block") and not re.search(r"\b(?:blockIdx|gridDim)\b", body):
         kept = (one for one in guess.requires if not re.fullmatch(r"[MN] == 1", one))
-        yield replace(guess, block=("N", "M"), requires=(*kept, f"M * N <= {MOST_THREADS}"))
+        yield replace(guess, block=("N", "M"), requires=(*kept, f"M * N <= {MAX_THREADS_PER_BLOCK}"))
 
 
 def one_tile(guess: Guess) -> Iterator[Guess]:

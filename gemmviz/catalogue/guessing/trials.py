@@ -250,9 +250,8 @@ class Trials:
     def _of_compilers(self, refused: Guess, size: Problem, error: BuildError) -> Iterator[Flaw]:
         """Yield the flaw that both compilers have found."""
         if NO_COMMA in str(error):
-            yield Flaw(
-                "not compiled", error.line or kernel_line(refused), tr("no compiler takes it: {reason}", reason=error)
-            )
+            line = error.line or kernel_line(refused)
+            yield Flaw("not compiled", line, str(error).removeprefix(f"{refused.path.name}:{line}: "))
         if self.try_device is None:
             return
         flaw = compile_flaw(self.guess, error, self.try_device(guessed_kernel(refused), size))

@@ -52,3 +52,4 @@ def test_describe_reports_it_as_a_flaw_with_its_line(tmp_path: Path, comma: str,
     assert ("C is right" in said) == is_right
     assert ("no assembler takes it: cvta.to.shared.u64 without a comma before %1" in said) != is_right
     assert ("! line " in said) != is_right
+    assert ("! line 4: this is no PTX, and no assembler takes it: " in said) != is_right
