@@ -81,7 +81,8 @@ def _worker(args: argparse.Namespace) -> int:
     connection.need_dask()
     address = connection.address(args.address, tls)
     connection.wait_for_scheduler(address, tls)
-    serving.serve(str(address), tls, serving.workers(count))
+    while serving.serve(str(address), tls, serving.workers(count)):
+        connection.wait_for_scheduler(address, tls)
     return 0
 
 

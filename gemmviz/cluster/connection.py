@@ -118,9 +118,13 @@ def need_dask() -> None:
                 line="python -m pip install 'gemmviz[cluster]'",
             )
         )
+    quieten()
+
+
+def quieten() -> None:
+    """Let Dask print no messages in this process: they are for its developers. A user gets a sentence instead."""
     import distributed  # noqa: F401 (its import sets the levels of its loggers)
 
-    # Its messages are for its developers; a user gets a sentence instead.
     for name in list(logging.root.manager.loggerDict):
         if name.partition(".")[0] in ("distributed", "tornado"):
             logging.getLogger(name).setLevel(logging.CRITICAL + 1)

@@ -23,6 +23,8 @@ _PATIENCE_S = "120 s"
 _LOOK_S = 0.5
 # A worker that measures would end after its piece: Dask waits 4 s for it, and only then kills it.
 _ENDING_S = 0.5
+# Dask's reason for the end of a worker whose scheduler ends all its workers.
+_SCHEDULER_ENDS = "scheduler-close"
 # What a worker imports at its start: else all workers import it at the start of the first command, while it waits.
 _FIRST = ["gemmviz.cluster.work"]
 # Dask's pages about a scheduler and its workers have no certificates: there are none, and nobody outside could ask.
@@ -76,8 +78,8 @@ class Elsewhere:
 
 def serve(
     scheduler: Place | str, tls: Tls | None, settings: Sequence[dict[str, Any]], elsewhere: Sequence[Elsewhere] = ()
-) -> None:
-    """Run a scheduler and workers until Ctrl-C; or only workers, until their scheduler ends.
+) -> bool:
+    """Run a scheduler and workers until Ctrl-C; or only workers, until their scheduler ends or cannot be reached.
 
     Parameters
     ----------
@@ -90,6 +92,11 @@ def serve(
     elsewhere
         The workers of other hosts: their programs are started with the scheduler and ended with it. Their last argument
         is the address.
+
+    Returns
+    -------
+    bool
+        Whether the workers have lost the connection to a scheduler that did not end them.
 
     Raises
     ------
@@ -107,7 +114,7 @@ def serve(
 
     with dask.config.set(_SETTINGS), suppress(KeyboardInterrupt, asyncio.CancelledError):
         try:
-            asyncio.run(_serve(scheduler, tls, settings, elsewhere))
+            return asyncio.run(_serve(scheduler, tls, settings, elsewhere))
         except RuntimeError as error:
             first: BaseException = error
             while first.__cause__ is not None:
@@ -117,12 +124,22 @@ def serve(
                 place = f"{scheduler.host}:{scheduler.port}"
                 raise Unavailable(tr("the cluster cannot be started at {place}: {why}", place=place, why=why)) from None
             raise Unavailable(tr("no worker can be started for {place}: {why}", place=scheduler, why=why)) from None
+    return False
 
 
 async def _serve(
     scheduler: Place | str, tls: Tls | None, settings: Sequence[dict[str, Any]], elsewhere: Sequence[Elsewhere]
-) -> None:
+) -> bool:
     from distributed import Nanny, Scheduler  # late: Dask is installed on demand
+
+    class OwnNanny(Nanny):  # type: ignore[misc]
+        """A nanny that knows why its worker ended."""
+
+        why = ""
+
+        def close_gracefully(self, reason: str = "") -> None:
+            self.why = reason
+            super().close_gracefully(reason)
 
     here = asyncio.current_task()
     assert here is not None
@@ -138,7 +155,7 @@ async def _serve(
             started = await stack.enter_async_context(Scheduler(**options))
             at = str(started.address)
         nannies = [
-            Nanny(
+            OwnNanny(
                 at,
                 nthreads=1,
                 memory_limit=0,
@@ -160,9 +177,12 @@ async def _serve(
             watch = asyncio.create_task(_say_ended(elsewhere, children))
             if isinstance(scheduler, Place):
                 await asyncio.Event().wait()
-            else:
-                await asyncio.gather(*(nanny.finished() for nanny in nannies))
-                print(tr("The workers have ended: the connection to {address} was lost.", address=at), flush=True)
+            await asyncio.gather(*(nanny.finished() for nanny in nannies))
+            if any(nanny.why == _SCHEDULER_ENDS for nanny in nannies):
+                print(tr("The workers have ended with their scheduler, {address}.", address=at), flush=True)
+                return False
+            print(tr("The connection to {address} was lost: the workers join it again.", address=at), flush=True)
+            return True
         finally:
             watch.cancel()
             for child in children:

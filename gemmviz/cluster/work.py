@@ -20,6 +20,7 @@ from gemmviz.bench.document import Document
 from gemmviz.bench.row import MeasuredOn, Row
 from gemmviz.catalogue.errors import GemmvizError
 from gemmviz.cluster import engines, sources
+from gemmviz.cluster.connection import quieten
 from gemmviz.cluster.piece import Piece, Report, Seat
 from gemmviz.cluster.software import difference, software
 from gemmviz.cluster.wire import NotAMessage, pack, unpack
@@ -46,6 +47,11 @@ _WATCH_S = 0.5
 _turn = threading.Lock()
 _cancelled: set[str] = set()
 _running: dict[str, list[threading.Event]] = {}
+
+
+def dask_setup(_worker: object) -> None:
+    """Prepare the process of a worker; Dask calls it at the start of each."""
+    quieten()
 
 
 def hello() -> bytes:

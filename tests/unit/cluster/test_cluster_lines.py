@@ -27,16 +27,18 @@ class Lab:
         self.hosts, self._folder, self._stack = hosts, folder, stack
         self._tls = certificates(folder / "certificates", "lab")
         self.address = f"tls://{self.scheduler.address}:8786"
-        self.processes = {
-            self.scheduler.address: self.run(
-                self.scheduler, "cluster", "local", "--workers", "0", "--host", self.scheduler.address
-            )
-        }
-        self._wait_for_line(self.scheduler)
+        self.processes: dict[str, subprocess.Popen[str]] = {}
+        self.start_scheduler()
         for host in (self.first, self.second):
             self.processes[host.address] = self.run(host, "cluster", "worker", self.address)
         for host in (self.first, self.second):
-            self._wait_for_line(host)
+            assert self.address in self.line_of(host)
+
+    def start_scheduler(self) -> None:
+        """Start a scheduler without workers, and wait until it listens."""
+        at = self.scheduler.address
+        self.processes[at] = self.run(self.scheduler, "cluster", "local", "--workers", "0", "--host", at)
+        assert self.address in self.line_of(self.scheduler)
 
     def run(self, host: Host, *words: str) -> subprocess.Popen[str]:
         """Start a command on a host."""
@@ -66,10 +68,18 @@ class Lab:
                 assert row["status"] == "cancelled"
         return found
 
-    def _wait_for_line(self, host: Host) -> None:
+    def line_of(self, host: Host) -> str:
+        """Wait for the next line that the scheduler or the worker of a host prints."""
         stdout = self.processes[host.address].stdout
         assert stdout is not None
-        assert self.address in stdout.readline()
+        return stdout.readline()
+
+    def joins_again(self, host: Host) -> None:
+        """Wait until a worker that has lost its scheduler joins it again."""
+        assert self.line_of(host) == f"The connection to {self.address} was lost: the workers join it again.\n"
+        while (line := self.line_of(host)) and "waiting for it" in line:
+            pass
+        assert line == f"The scheduler is {self.address}; workers: 1 here, 0 hosts.\n"
 
 
 def end(process: subprocess.Popen[str]) -> None:
@@ -130,17 +140,19 @@ def test_slow_lines_that_lose_packets_and_an_outage_cost_nothing_and_a_cancellat
     assert statuses == {"right": "ok", "endless": "cancelled"}
 
 
-def test_the_piece_of_a_worker_without_network_goes_to_another_one(lab):
+def test_the_piece_of_a_worker_without_network_goes_to_another_one_and_the_worker_joins_again(lab):
     running = lab.bench(slow=SLOW)
     wait_for(lambda: sleeps(lab.first))
     lab.first.is_up = False
     text = running.communicate(timeout=300)[0]
     assert running.returncode == 0, text
     assert {row["status"] for row in lab.rows("slow")} == {"ok"}
-    # The worker ends, with a sentence, and its kernel with it.
-    said = lab.processes[lab.first.address].communicate(timeout=240)[0]
-    assert said == f"The workers have ended: the connection to {lab.address} was lost.\n"
-    wait_for(lambda: not lab.first.processes())
+    wait_for(lambda: not sleeps(lab.first))
+    lab.first.is_up = True
+    lab.joins_again(lab.first)
+    running = lab.bench(slow=SLOW)
+    wait_for(lambda: sleeps(lab.first))
+    assert running.communicate(timeout=300)[1] is None and running.returncode == 0
 
 
 def test_workers_do_not_go_on_for_a_user_who_is_gone(lab):
@@ -156,11 +168,12 @@ def test_workers_do_not_go_on_for_a_user_who_is_gone(lab):
     assert {row["message"] for row in lab.rows("endless")} == {"the connection to the cluster was lost"}
 
 
-def test_a_scheduler_that_is_killed_costs_only_what_was_not_measured(lab):
+def test_a_scheduler_that_is_killed_costs_only_what_was_not_measured_and_workers_join_the_next_one(lab):
     for host in lab.hosts:
         host.delay_s, host.loss = 0.05, 0.02
     running = lab.bench(right=hostile.RIGHT, endless=hostile.SLEEPS)
     wait_for(lambda: sleeps(lab.first) and sleeps(lab.second))
+    time.sleep(3)  # what was measured before arrives, also if its packets are lost once
     lab.processes[lab.scheduler.address].kill()
     text = running.communicate(timeout=300)[0]
     assert running.returncode == 1
@@ -168,4 +181,17 @@ def test_a_scheduler_that_is_killed_costs_only_what_was_not_measured(lab):
     found = lab.rows("right", "endless")
     assert {row["status"] for row in found if row["kernel"] == "endless"} == {"cancelled"}
     assert "ok" in {row["status"] for row in found if row["kernel"] == "right"}
-    wait_for(lambda: not lab.first.processes() and not lab.second.processes())
+    wait_for(lambda: not sleeps(lab.first) and not sleeps(lab.second))
+
+    lab.start_scheduler()
+    for host in (lab.first, lab.second):
+        lab.joins_again(host)
+    running = lab.bench(right=hostile.RIGHT)
+    text = running.communicate(timeout=300)[0]
+    assert running.returncode == 0, text
+    assert {row["status"] for row in lab.rows("right")} == {"ok"}
+    # At its end, a scheduler ends its workers, and they join no other one.
+    lab.processes[lab.scheduler.address].send_signal(signal.SIGINT)
+    for host in (lab.first, lab.second):
+        said = lab.processes[host.address].communicate(timeout=60)[0]
+        assert said == f"The workers have ended with their scheduler, {lab.address}.\n"
