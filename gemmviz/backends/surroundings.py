@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TypedDict
 
 from gemmviz.catalogue.guessing.cxx import Surroundings, given_launches
+from gemmviz.catalogue.guessing.tokens import with_whole_launches
 from gemmviz.catalogue.header_places import HeaderPlaces, nearest_first, project_begin, project_folders
 from gemmviz.catalogue.host_words import header_kind
 from gemmviz.catalogue.includes import INCLUDE_ALONE, begins, search_folders
@@ -61,7 +62,7 @@ def surroundings(path: Path, text: str) -> Surroundings:
     names = {name for head in _HEAD.findall(text) for name in re.findall(r"(\w+)\s*\(", head)} - {"__launch_bounds__"}
     near = _launching(names, path, folders, files) or _launching(names, path, project, files) if names else []
     others = [_with_its_constants(file, body, [text, *headers], places) for file, body in near]
-    if names and not others and not _launched(names).search(text):
+    if names and not others and not _launched(names).search(with_whole_launches(text)):
         others = _in_scripts(names, (path.parent, *project), files)
     # A template that launches the kernel gets its arguments where it is used.
     if used := given_launches(text).union(*map(given_launches, others)):
@@ -136,7 +137,7 @@ def _launching(names: set[str], path: Path, folders: tuple[Path, ...], files: sc
         if file == path or len(found) == _MOST_NEIGHBOURS:
             continue
         with suppress(OSError):
-            body = files.text_of(file)
+            body = with_whole_launches(files.text_of(file))
             if another.search(body):  # it launches its own kernel of this name
                 continue
             if ("<<<" in body or "hipLaunch" in body) and launched.search(body):
@@ -160,7 +161,7 @@ def _in_scripts(names: set[str], folders: tuple[Path, ...], files: scratch.Files
         if len(found) == _MOST_NEIGHBOURS:
             break
         with suppress(OSError):
-            body = files.text_of(file)
+            body = with_whole_launches(files.text_of(file))
             if launched.search(body):
                 found += [one for one in _code_in(file, body) if launched.search(one)]
     return found[:_MOST_NEIGHBOURS]
@@ -177,9 +178,9 @@ def _code_in(file: Path, body: str) -> list[str]:
 
 
 def _using(names: frozenset[str], path: Path, folders: tuple[Path, ...], files: scratch.Files) -> list[str]:
-    """Return the texts that use templates or functions: ``Gemm<128, 64>::run(...)``, ``run(grid, block)``."""
+    """Return the texts that use templates or functions: ``Gemm<8>::run(...)``, ``run(m, n)``, ``= run<half>;``."""
     any_of = "|".join(map(re.escape, sorted(names)))
-    used = re.compile(rf"\b(?:{any_of})\s*(?:<[^;<>]*\d|(?:<[^;<>]*>)?\s*\([^{{}}]*?;)")
+    used = re.compile(rf"\b(?:{any_of})\s*(?:<[^;<>]*\d|<[^;<>]+>\s*[,)}};]|(?:<[^;<>]*>)?\s*\([^{{}}]*?;)")
     return _with(used, path, folders, files)
 
 

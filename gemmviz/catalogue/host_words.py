@@ -30,7 +30,7 @@ _STREAMS = (
 )
 # Texture references, which the host binds; CUDA 12 has removed them.
 _TEXTURES = r"\btexture\s*<"
-_OF_HOST = "|".join(["<<<", _TEXTURES, _RUNTIME, _LIBRARIES, _FRAMEWORKS, _C_LIBRARY, _STREAMS])
+_OF_HOST = "|".join([r"<<[ \t]*<|<[ \t]+<<", _TEXTURES, _RUNTIME, _LIBRARIES, _FRAMEWORKS, _C_LIBRARY, _STREAMS])
 # The driver's words for tensor maps: structures for kernels may have them as members, such as the type of elements.
 _STRUCTURE = r"\s*(?:template\s*<[^{};]*>\s*)?(?:struct|class|union)\b"
 _OF_MAPS = r"\bCUtensorMap(?:DataType|Swizzle)?\b|\bCU_TENSOR_MAP_(?:DATA_TYPE|SWIZZLE)_\w+"

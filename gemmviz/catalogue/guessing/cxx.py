@@ -27,6 +27,7 @@ from gemmviz.catalogue.guessing.tokens import (
     numbered,
     partners,
     split,
+    with_whole_launches,
     without_comments,
 )
 from gemmviz.catalogue.guessing.type_aliases import resolved, type_aliases
@@ -196,7 +197,7 @@ def given_launches(text: str) -> frozenset[str]:
 
     These are templates, members of a template (the name is then the structure's), and functions that get a ``dim3``.
     """
-    if "<<<" not in text and "hipLaunch" not in text:
+    if "<<<" not in with_whole_launches(text) and "hipLaunch" not in text:
         return frozenset()
     functions = _functions(*numbered(_blank(_plain(text))), {}, {})[1]
     launching = [one for one in functions if not _LAUNCHES.isdisjoint(one.body)]

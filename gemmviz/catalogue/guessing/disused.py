@@ -8,6 +8,7 @@ from gemmviz.catalogue.guessing.cxx import Surroundings
 from gemmviz.catalogue.guessing.functions import Function
 from gemmviz.catalogue.guessing.host.launched import evaluated
 from gemmviz.catalogue.guessing.launches import HostLaunch
+from gemmviz.catalogue.guessing.tokens import with_whole_launches
 
 _LINE = re.compile(r"^([ \t]*)//+([^\n]*(?:<<<[^\n]*>>>[^\n]*;|\bdim3\s+\w+\s*[({=][^\n]*;)[^\n]*)$", re.MULTILINE)
 # The kernel's name and the launch may stand in two lines.
@@ -33,7 +34,7 @@ def launches_in_comments(text: str, kernel: Function, around: Surroundings | Non
     around = around or Surroundings()
     others = tuple(map(_without_marks, around.others))
     whole = _without_marks(text)
-    if (whole, others) == (text, around.others):
+    if (whole, others) == (with_whole_launches(text), tuple(map(with_whole_launches, around.others))):
         return ()
     source = cxx.read_source(whole, replace(around, others=others))
     found = [*evaluated(kernel, source.files, source.structs, source.fields), *host_launch.find(source, kernel)]
@@ -41,6 +42,7 @@ def launches_in_comments(text: str, kernel: Function, around: Surroundings | Non
 
 
 def _without_marks(text: str) -> str:
+    text = with_whole_launches(text)
     if "<<<" not in text:
         return text
     text = _BLOCK.sub(_statements, text)

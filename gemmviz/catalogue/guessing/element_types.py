@@ -7,7 +7,7 @@ from itertools import pairwise
 from gemmviz.catalogue.guessing import host_launch, struct_types
 from gemmviz.catalogue.guessing.cxx import ParsedSource
 from gemmviz.catalogue.guessing.functions import Function
-from gemmviz.catalogue.guessing.instantiations import instantiations
+from gemmviz.catalogue.guessing.instantiations import instantiations, signatures
 from gemmviz.catalogue.guessing.launches import HostLaunch
 from gemmviz.catalogue.guessing.roles import DTYPES, GuessReason, Roles
 from gemmviz.language import tr
@@ -34,7 +34,9 @@ def element_types(function: Function, source: ParsedSource, text: str) -> tuple[
     """
     names = [name for _, name, _ in function.template]
     launched = host_launch.find(source, function)
-    instantiated = instantiations(source.files).get(function.name.rpartition("::")[2], [])
+    plain = function.name.rpartition("::")[2]
+    instantiated = instantiations(source.files).get(plain, [])
+    compiled = signatures(source.files).get(plain, [])
     found: dict[str, str] = {}
     undecided: list[str] = []
     free: list[str] = []
@@ -59,6 +61,10 @@ def element_types(function: Function, source: ParsedSource, text: str) -> tuple[
             continue
         types = [argument[0] for argument in given if len(argument) == 1 and argument[0] in DTYPES]
         types += [default] if default in DTYPES else []
+        # All types that a template is compiled for are right ones.
+        if explicit := _deduced_from(function, name, compiled):
+            found[name] = "float" if "float" in explicit else explicit[0]
+            continue
         types = types or _deduced(function, name, launched, source)
         if types:
             found[name] = "float" if "float" in types else types[0]
@@ -83,6 +89,13 @@ def _deduced(function: Function, name: str, launched: Sequence[HostLaunch], sour
             cast = [word for word, sign in pairwise(argument) if word in DTYPES and sign == "*"]
             found += cast or (_declared(argument[0], source) if len(argument) == 1 else [])
     return list(dict.fromkeys(found))
+
+
+def _deduced_from(function: Function, name: str, given: Sequence[tuple[tuple[str, ...], ...]]) -> list[str]:
+    """Return the types that a template gets from the parameters of its instantiations."""
+    places = [at for at, one in enumerate(function.parameters) if one.pointer and one.type == name]
+    some = (one[at] for one in given if len(one) == len(function.parameters) for at in places)
+    return list(dict.fromkeys(word for parameter in some for word in parameter if word in DTYPES))
 
 
 def _declared(name: str, source: ParsedSource) -> list[str]:
@@ -129,6 +142,8 @@ def _of_fragments(body: tuple[str, ...], name: str) -> str:
 def _struct_type(argument: tuple[str, ...], source: ParsedSource) -> str:
     """Return the structure that a template is launched with, with numbers for its arguments; empty for another type."""
     if not argument or argument[0] not in source.structs:
+        return ""
+    if source.structs[argument[0]].parameters and len(argument) == 1:  # a parameter with the name of a template
         return ""
     spaces = (struct_types.space_of(argument[0], one.tokens) for one in source.files)
     space = next(filter(None, spaces), "")

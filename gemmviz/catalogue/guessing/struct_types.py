@@ -30,9 +30,20 @@ def structs(tokens: Sequence[str]) -> dict[str, StructType]:
     """Return the structures of a file that have whole constants, by name."""
     found: dict[str, StructType] = {}
     for name, parameters, opens, end in bodies(tokens):
-        members = _members(tuple(tokens[opens + 1 : end]))
+        members = _inherited(tokens, opens, found) | _members(tuple(tokens[opens + 1 : end]))
         if members:
             found[name] = StructType(parameters, members)
+    return found
+
+
+def _inherited(tokens: Sequence[str], opens: int, known: Mapping[str, StructType]) -> dict[str, Tokens]:
+    """Return the constants that a structure has from those before it: ``struct Half : Tile<64> {``."""
+    found: dict[str, Tokens] = {}
+    head = next((i for i in range(opens, max(opens - _LONGEST, 0), -1) if tokens[i] in ("struct", "class")), opens)
+    for base in split(tuple(tokens[head + 3 : opens])) if tuple(tokens[head + 2 : head + 3]) == (":",) else ():
+        kind = base[next((i for i, word in enumerate(base) if word in known), len(base)) :]
+        for member in known[kind[0]].members if kind else ():
+            found[member] = _value(kind, member, known, {}, 0)
     return found
 
 
@@ -42,7 +53,9 @@ def bodies(tokens: Sequence[str]) -> Iterator[tuple[str, Tokens, int, int]]:
     One with a ``typedef`` has the name behind it, too.
     """
     for at in (i for i, token in enumerate(tokens) if token in ("struct", "class")):
-        opens = next((i for i in range(at, min(at + 30, len(tokens))) if tokens[i] in "{;()=>,"), at)
+        is_derived = tuple(tokens[at + 2 : at + 3]) == (":",)
+        ends = "{;" if is_derived else "{;()=>,"
+        opens = next((i for i in range(at, min(at + _LONGEST, len(tokens))) if tokens[i] in ends), at)
         if tokens[opens] != "{" or opens == at:
             continue
         end = closing(tokens, opens)

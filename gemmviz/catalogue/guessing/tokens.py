@@ -87,10 +87,15 @@ def without_comments(text: str) -> str:
     )
 
 
+def with_whole_launches(text: str) -> str:
+    """Return a text in which the brackets of launches are whole: some editors write ``<< <grid, block >> >``."""
+    text = re.sub(r"<<[ \t]+<|<[ \t]+<<", "<<<", text)
+    return re.sub(r">>[ \t]+>(?=\s*\()|>[ \t]+>>(?=\s*\()", ">>>", text)
+
+
 def numbered(text: str) -> tuple[list[str], list[int]]:
     """Return the tokens of a text and the line of each; ``<< <`` counts as ``<<<``."""
-    text = re.sub(r"<<[ \t]+<|<[ \t]+<<", "<<<", text)
-    text = re.sub(r">>[ \t]+>(?=\s*\()|>[ \t]+>>(?=\s*\()", ">>>", text)
+    text = with_whole_launches(text)
     tokens, lines, line, before = [], [], 1, 0
     for found in _TOKEN.finditer(text):
         line += text.count("\n", before, found.start())

@@ -5,9 +5,12 @@ from pathlib import Path
 
 import pytest
 
+from gemmviz.backends.surroundings import surroundings
 from gemmviz.catalogue.guessing.element_types import ELEMENTS
 from gemmviz.catalogue.guessing.guess import guess
 from gemmviz.catalogue.guessing.guessed_kernel import guessed_kernel
+from gemmviz.catalogue.guessing.struct_types import structs
+from gemmviz.catalogue.guessing.tokens import numbered
 from gemmviz.catalogue.launch import launch
 from gemmviz.catalogue.problem import Problem
 from gemmviz.trace.recording.record import record
@@ -116,3 +119,61 @@ void run(half *A, half *B, float *C, int M, int N, int K) {
 }
 """
     assert guess(text, Path("mine.cu")).entry == "product<half, nvcuda::wmma::col_major>"
+
+
+def test_a_template_is_right_for_each_type_that_its_file_compiles_it_for() -> None:
+    text = OF_ANY.replace("template <typename T, int TILE>", "template <typename T>").replace("TILE", "8")
+    compiled = "template __global__ void product(const T *, const T *, T *, int, int, int);\n"
+    made = guess(text + "".join(compiled.replace("T ", f"{kind} ") for kind in ("double", "float")), Path("mine.cu"))
+    assert (made.entry, made.dtype) == ("product<float>", "float32")
+    assert ELEMENTS not in made.why
+
+
+POLICY = """template <typename Policy>
+void __launch_bounds__(Policy::most) __global__ product(
+    int M, int N, int K, typename Policy::element *A, typename Policy::element *B, typename Policy::element *C)
+{
+    int row = blockIdx.y * blockDim.y + threadIdx.y, col = blockIdx.x * blockDim.x + threadIdx.x;
+    if (row >= M || col >= N) return;
+    typename Policy::element sum = 0;
+    for (int k = 0; k < K; k++) sum += Policy::times(A[row * K + k], B[k * N + col]);
+    C[row * N + col] = sum;
+}
+template <typename Policy>
+void run(int M, int N, int K, typename Policy::element *A, typename Policy::element *B, typename Policy::element *C) {
+    dim3 block(Policy::side, Policy::side);
+    product<Policy> << <dim3((N + block.x - 1) / block.x, (M + block.y - 1) / block.y), block >> >(M, N, K, A, B, C);
+}
+"""
+POLICIES = """template <typename Of> struct Policy {
+    static constexpr int side = 32, most = 1024;
+    using element = float;
+};
+struct Doubles : public Policy<Doubles> {
+    static constexpr int side = 8;
+    using element = double;
+    __device__ static element times(element a, element b) { return a * b; }
+};
+"""
+
+
+def test_a_policy_is_the_one_that_a_table_of_another_file_names(tmp_path: Path) -> None:
+    (tmp_path / ".git").mkdir()
+    (tmp_path / "policies.h").write_text(POLICIES.replace("using element = float;\n", ""))
+    (tmp_path / "table.cuh").write_text("inline std::vector<Entry> all() { return {Entry{run<Doubles>}}; }\n")
+    text = f'#include "policies.h"\n{POLICY}'
+    path = tmp_path / "product.cuh"
+    path.write_text(text)
+    made = guess(text, path, None, surroundings(path, text))
+    assert (made.entry, made.dtype) == ("product<Doubles>", "float64")
+    assert (made.block, made.grid) == (("8", "8"), ("ceil(N / 8)", "ceil(M / 8)"))
+    kernel = guessed_kernel(made)
+    assert record(launch(kernel, Problem(9, 17, 5))).wrong == 0
+
+
+def test_a_structure_has_the_constants_of_those_that_it_is_derived_from() -> None:
+    found = structs(
+        numbered(POLICIES + "struct More : Doubles, private Policy<int> { static const int deep = 4; };")[0]
+    )
+    assert found["Doubles"].members == {"side": ("8",), "most": ("1024",)}
+    assert found["More"].members["deep"] == ("4",)
