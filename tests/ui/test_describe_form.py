@@ -2,6 +2,7 @@
 """The form for a kernel without front matter, as a person fills it in."""
 
 import multiprocessing
+from dataclasses import replace
 from pathlib import Path
 
 from pixels import pixel, pixels
@@ -13,11 +14,13 @@ import pytest
 from PySide6.QtCore import Qt, QThread
 from PySide6.QtWidgets import QComboBox, QDialog, QLineEdit, QWidget
 
+from gemmviz.catalogue.guessing.flaw import Flaw
 from gemmviz.catalogue.kernel import parse
 from gemmviz.control.guess_reader import guess_file
 from gemmviz.session.trust.trust import Trust
 from gemmviz.ui.look.theme import DARK
 from gemmviz.ui.source.describe_form import DescribeForm
+from gemmviz.ui.source.describe_outcome import outcome
 
 TEXT = """__global__ void helper(float *x, int n) { x[threadIdx.x] = n; }
 template <int TS>
@@ -181,6 +184,17 @@ def test_the_form_tries_its_guess_and_shows_the_result(make_form, qtbot):
     qtbot.keyClick(form, Qt.Key.Key_F5)
     qtbot.waitUntil(lambda: form.outcome.text().startswith("✗"), timeout=60_000)
     assert '"B", "A", "C"' in form.preview.toPlainText()
+
+
+def test_a_flaw_is_said_once(tmp_path):
+    made = guess_file(tmp_path / PATH, TEXT).guess
+    flaw = Flaw("not compiled", 7, "no comma")
+    for settled, said in (
+        ("it cannot be compiled: mine.cu:7: no comma", "✗ it cannot be compiled: mine.cu:7: no comma"),
+        ("recorded: C is wrong", "✗ recorded: C is wrong; line 7: no comma"),
+    ):
+        tried = replace(made, settled=settled, flaws=(flaw,))
+        assert outcome(tried, trying=False, may_run=True, theme=DARK) == (said, DARK.bad)
 
 
 def test_closing_the_form_ends_its_trial_run(make_form, qtbot):

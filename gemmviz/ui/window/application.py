@@ -26,6 +26,8 @@ from gemmviz.ui.window.window import Window
 from gemmviz.ui.window.windows import Windows
 
 _STYLE = "fusion"
+# Buttons of boxes have icons in another style where no desktop forbids it. Qt asks when it makes them.
+_PLAIN_BUTTONS = "QDialogButtonBox { dialogbuttonbox-buttons-have-icons: 0; }"
 _HEARTBEAT_MS = 200
 _KEEPING_MS = 5000
 # The largest size of the window: on a huge screen a teacher must still reach all of it.
@@ -36,8 +38,9 @@ def application() -> QApplication:
     """Return the application of the process. The first call makes it, in the Qt style that the themes need."""
     result = qt() if QApplication.instance() else QApplication(sys.argv[:1])
     result.setApplicationName("gemmviz")
-    if result.style().name() != _STYLE:  # to set it again would style every widget anew
+    if result.styleSheet() != _PLAIN_BUTTONS:  # to set them again would style every widget anew
         result.setStyle(_STYLE)
+        result.setStyleSheet(_PLAIN_BUTTONS)
     fonts.load(result)
     heap.keep_little()
     collect_garbage_here(result)
