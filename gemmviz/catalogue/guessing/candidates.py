@@ -166,7 +166,7 @@ def _all(guess: Guess) -> Iterator[Guess]:
     yield deep
     if _PIPELINE.search(kernel_text(guess)):  # it may need more steps than it says
         yield replace(whole[0], requires=(*whole[0].requires, f"K % {4 * LEAST_DEPTH} == 0"))
-    yield _square(deep)  # a recording of this size shows every layout that would be right
+    yield squared(deep)  # a recording of this size shows every layout that would be right
     if stated:
         yield from islice(_turned(deep), _MOST_TURNED)
     yield from guess.others
@@ -193,7 +193,7 @@ def _all(guess: Guess) -> Iterator[Guess]:
                 yield other
                 if first == "A" and len(one.grid) == 2:
                     yield replace(other, grid=one.grid[::-1])
-    yield from map(_square, roomy)
+    yield from map(squared, roomy)
     yield from chain(*turned)
 
 
@@ -221,7 +221,7 @@ def _equal_tiles(guess: Guess) -> Iterator[Guess]:
     for side in (16, 32) if len(sides) > 1 and len({guess.params[name][0] for name in sides}) > 1 else ():
         made = replace(guess, params=guess.params | dict.fromkeys(sides, (side,)))
         yield made
-        yield _square(made)
+        yield squared(made)
 
 
 def _by_names(guess: Guess) -> Iterator[Guess]:
@@ -263,8 +263,14 @@ def relaxed(right: Guess, guess: Guess) -> Iterator[Guess]:
                 yield made
 
 
-def _square(made: Guess) -> Guess:
-    """Return a launch for square matrices: a kernel may use the row stride of one matrix for another."""
+def squared(made: Guess) -> Guess:
+    """Return a launch for square matrices: a kernel may use the row stride of one matrix for another.
+
+    Parameters
+    ----------
+    made
+        The launch.
+    """
     return replace(made, requires=tuple(dict.fromkeys((*made.requires, *SQUARE))))
 
 

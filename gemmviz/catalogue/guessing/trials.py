@@ -3,9 +3,9 @@
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 
-from gemmviz.catalogue.errors import NO_COMMA, BuildError
+from gemmviz.catalogue.errors import NO_COMMA, BuildError, GemmvizError
 from gemmviz.catalogue.guessing.asserted_sizes import MOST_ELEMENTS, MOST_PRODUCTS, with_asserted_sizes
-from gemmviz.catalogue.guessing.candidates import is_launched_so
+from gemmviz.catalogue.guessing.candidates import is_launched_so, squared
 from gemmviz.catalogue.guessing.certainty import (
     constant_threads,
     has_known_depth,
@@ -22,6 +22,7 @@ from gemmviz.catalogue.guessing.kernel_text import kernel_line
 from gemmviz.catalogue.guessing.one_step import right_with_one_tile
 from gemmviz.catalogue.guessing.own_size import at_its_own_size
 from gemmviz.catalogue.guessing.refused import compile_flaw
+from gemmviz.catalogue.guessing.trial_sizes import first_size
 from gemmviz.catalogue.guessing.verdict import Verdict
 from gemmviz.catalogue.kernel import Kernel
 from gemmviz.catalogue.launch import MAX_THREADS_PER_BLOCK
@@ -41,6 +42,8 @@ _MOST_TRIES_AFTER_NARROW = 6
 _MOST_TRIES_AFTER_NEVER = 6
 # Where so many launches have no end and none has one, the others are left: each costs a new process.
 _MOST_CRASHES = 8
+# So many grids of the file's own are tried for a cube at the end, if none was before.
+_MOST_CUBES = 3
 # The compiler may refuse so many sets of values of the parameters.
 _MOST_REFUSED = 3
 # After so many seconds of processor time, or by the clock, no further launch is tried, whatever was found.
@@ -102,6 +105,8 @@ class Trials:
     _never: Guess | None = None
     _never_at: int = 0
     _given: tuple[Guess, Problem] | None = None
+    _uneven: dict[tuple[str, ...], Guess] = field(default_factory=dict)
+    _cubes: int = 0
     _larger: Guess | None = None
     _asserted: bool = False
     _computes: str = ""
@@ -180,6 +185,9 @@ class Trials:
         self.ended += [candidate] if wrong.comparable else []
         # At M = N = K layouts and roles make no difference, and all arrays have one size: the kernel is wrong itself.
         cube = size.m == size.n == size.k and has_whole_blocks(candidate, size) and has_known_depth(self.guess)
+        self._cubes += cube and is_known(candidate)
+        if wrong.ended and not cube and len(self._uneven) < _MOST_CUBES and is_known(candidate):
+            self._uneven.setdefault(candidate.grid, candidate)
         if wrong.only_reads and is_stated(candidate, "block"):
             self.spare = self.spare or (candidate, size, wrong)
         if wrong.ended and is_launched_so(candidate):
@@ -207,6 +215,8 @@ class Trials:
         one_tile = right_with_one_tile(self.ended, try_one) if try_one else None
         if one_tile is not None:
             return one_tile
+        if try_one and not self._cubes and not in_its_file(self.guess):
+            self._try_cubes(try_one)
         found, flaws = self._ending(), self.guess.flaws
         if try_one and self.tried and not found.wrong_itself and not in_its_file(self.guess):
             found = at_its_own_size(self.guess, try_one) or found
@@ -224,6 +234,18 @@ class Trials:
         if self.refused and self._refusal and len(self.refused) == self.tried:
             flaws = (*flaws, *self._of_compilers(*self._refusal))
         return replace(found, flaws=flaws)
+
+    def _try_cubes(self, try_one: TryOne) -> None:
+        """Try the launches in the file at M = N = K: the conditions of the first of them may have no small cube."""
+        for one in self._uneven.values():
+            square = squared(one)
+            try:
+                kernel = guessed_kernel(square)
+                size = first_size(kernel)
+                if size is not None and self.takes(size):
+                    self.note(square, size, size, try_one(kernel, size))
+            except GemmvizError:  # it has no launch there
+                continue
 
     def _ending(self) -> Guess:
         if len(self.refused) == self.tried > 0 or (self._own_refused and not self._ran):
