@@ -252,6 +252,36 @@ def test_a_kernel_is_wrong_only_if_no_reading_of_square_matrices_is_right(verdic
     assert made.settled.endswith(OWN_LAUNCH_CRASHES) == getattr(verdict, "faulty", False)
 
 
+SWIZZLED = """void run(const float *A, const float *B, float *C, int M, int N, int K)
+{
+    constexpr bool SWIZZLES = true;
+    const int stride = (N / 4 / 256) * 256;
+    dim3 block(128);
+    if (SWIZZLES) {
+        const int parts = (N + stride - 1) / stride;
+        dim3 grid(((N + 15) / 16 + parts - 1) / parts, (M + 7) / 8, parts);
+        gemm<8, 16, 4><<<grid, block>>>(A, B, C, M, N, K);
+    } else {
+        dim3 grid((N + 15) / 16, (M + 7) / 8);
+        gemm<8, 16, 4><<<grid, block>>>(A, B, C, M, N, K);
+    }
+}
+"""
+
+
+@pytest.mark.parametrize("right_at_cubes", [False, True])
+def test_a_launch_in_the_file_is_tried_at_a_cube_before_the_kernel_is_called_wrong(right_at_cubes: bool) -> None:
+    def wrong(kernel: Kernel, size: Problem) -> str:
+        cubes.append(size.m == size.n == size.k)
+        return "" if right_at_cubes and cubes[-1] else Verdict.of("C is wrong", comparable=True)
+
+    cubes: list[bool] = []
+    kernel = KERNEL.replace("blockIdx.x * BN", "(blockIdx.z * gridDim.x + blockIdx.x) * BN")
+    made = settle(guess(kernel + SWIZZLED, Path("gemm.cu")), wrong)
+    assert any(cubes)
+    assert made.wrong_itself != right_at_cubes
+
+
 def test_a_kernel_that_ends_with_some_launch_is_not_said_to_crash() -> None:
     def crashes_twice(kernel: Kernel, size: Problem) -> str:
         tried.append(size)
