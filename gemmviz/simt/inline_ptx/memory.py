@@ -81,6 +81,13 @@ def cvta(parts: Sequence[str], operands: Sequence[Value], values: Values) -> str
     return values.store(operands[0], f"(unsigned long long)gv_ptx::at({address})" if back else address)
 
 
+def is_in_space(parts: Sequence[str], operands: Sequence[Value], values: Values) -> str:
+    """``isspacep.shared p, a``."""
+    test = {"shared": "gv_is_shared", "shared::cta": "gv_is_shared", "global": "gv_is_global"}["".join(parts)]
+    address = values.value(operands[1], "unsigned long long")
+    return values.store(operands[0], f"({test}(gv_ptx::at({address})) != 0)")
+
+
 def atom(parts: Sequence[str], operands: Sequence[Value], values: Values) -> str:
     """``atom.global.add.f32 old, [address], b{, c}``; with vectors an operation for each element."""
     pointer, kind = values.pointer(operands[1]), _reduced(parts)

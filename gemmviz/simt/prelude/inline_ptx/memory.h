@@ -14,6 +14,15 @@ GV_DEVICE void *at(word address)
     return anchor + (int)((unsigned)address - (unsigned)(word)anchor);
 }
 
+// A shared array that PTX declares: see __shared__ in cuda.h.
+template <class T, int N> struct shared_array {
+#ifdef GV_SHARED_START
+    typedef T type[N] __attribute__((aligned(GV_SHARED_START)));
+#else
+    typedef T type[N] __attribute__((aligned(65536)));
+#endif
+};
+
 template <class T, int N> struct vector_of {
     typedef T type __attribute__((vector_size(N * sizeof(T))));
 };
