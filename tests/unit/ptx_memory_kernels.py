@@ -128,6 +128,19 @@ MEMORY = [
         "9.0",
     ),
     _memory(
+        "limits_of_halves",
+        "    unsigned *c = (unsigned *)(C + t * 8), old; for (int i = 0; i < 8; i++) c[i] = 0x3c004200u;\n"
+        '    asm volatile("red.global.min.noftz.v4.f16x2 [%0], {%1, %2, %1, %2};"\n'
+        '                 :: "l"(c), "r"(0x40003c00u), "r"(0xc0004400u) : "memory");\n'
+        "    unsigned short p = 0x4000, q = 0x4400;\n"
+        '    asm volatile("{ .reg .b16 l, h; atom.global.max.noftz.v2.f16 {l, h}, [%1], {%2, %3};\\n"\n'
+        '                 "  mov.b32 %0, {l, h}; }" : "=r"(old) : "l"(c + 4), "h"(p), "h"(q) : "memory");\n'
+        "    bool right = old == 0x3c004200u;\n"
+        "    unsigned first[2] = {0x3c003c00u, 0xc0004200u};\n"
+        + _ALL.format("right && c[i] == (i < 4 ? first[i % 2] : i == 4 ? 0x44004200u : 0x3c004200u)"),
+        "9.0",
+    ),
+    _memory(
         "stmatrix",
         "    unsigned r[4]; for (int i = 0; i < 4; i++) r[i] = t * 4 + i;\n    __syncthreads();\n"
         '    asm volatile("stmatrix.sync.aligned.m8n8.x4.shared.b16 [%0], {%1, %2, %3, %4};"\n'

@@ -44,4 +44,17 @@ template <class T, int N> GV_DEVICE void store(void *p, const T (&r)[N])
     *(typename vector_of<T, N>::type *)p = v;
 }
 
+// The smaller or the larger of numbers of 16 bits, atomically.
+template <bool Most, class T> GV_ATOMICALLY T limited_in_memory(T *p, T v)
+{
+    T old = *p;
+    *p = Most ? most(old, v) : least(old, v);
+    return old;
+}
+template <bool Most, class T> GV_DEVICE T atomic_limit(T *p, T v)
+{
+    gv_atomic(p, sizeof(T));
+    return limited_in_memory<Most>(p, v);
+}
+
 } // namespace gv_ptx
