@@ -200,7 +200,7 @@ MEMORY = [
         "    for (int i = 0; i < 8; i++) C[t * 8 + i] = 1;\n"
         '    asm volatile("{ .reg .pred p; setp.lt.s32 p, %0, 7; @!p bra last; ret; last: }"\n'
         '                 :: "r"(t) : "memory");\n'
-        + '    if (t == 9) asm volatile("ret.uni;");\n' + _ALL.format("t > 6 && t != 9"),
+        + '    if (t == 9) asm volatile("ret;");\n' + _ALL.format("t > 6 && t != 9"),
     ),
     _memory(
         "loop",
