@@ -89,6 +89,7 @@ def test_a_result_is_rounded_in_the_direction_of_the_name_of_its_function(name: 
     [
         ("hgemm_macros", (64, 96, 160)),
         ("sgemm_header", (24, 16, 40)),
+        ("whole_kernel", (13, 21, 9)),
         ("bulk_rows", (32, 64, 96)),
         ("bulk_rows", (16, 32, 64)),
     ],

@@ -216,4 +216,20 @@ BARRIERS = [
         capability="9.0",
         block=64,
     ),
+    PtxKernel(
+        "mbarrier_completed",
+        _BARRIER
+        + """    if (t == 0)
+        asm volatile("mbarrier.expect_tx.relaxed.cta.shared::cta.b64 [%0], 48;" :: "r"(at) : "memory");
+    if (t == 40)
+        asm volatile("mbarrier.complete_tx.relaxed.cta.shared::cta.b64 [%0], 48;" :: "r"(at) : "memory");
+    asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" :: "r"(at) : "memory");
+    asm volatile("{ .reg .pred p; again: mbarrier.try_wait.parity.shared.b64 p, [%0], 0; @!p bra again; }"
+                 :: "r"(at) : "memory");
+"""
+        + _WAIT,
+        Problem(64, 8, 8),
+        capability="9.0",
+        block=64,
+    ),
 ]  # fmt: skip

@@ -20,6 +20,12 @@ def _memory(name: str, body: str, capability: str = "8.0", block: int = 32) -> P
     return PtxKernel(f"memory_{name}", _START + body + _END, _SIZE, capability=capability, block=block)
 
 
+def _two_warps(name: str, body: str) -> PtxKernel:
+    """A kernel of two warps, which have 64 rows of C."""
+    start = _START.replace("for (int i = 0; i < 8; i++) s[t * 8 + i] = A[t * 8 + i];", "")
+    return PtxKernel(f"memory_{name}", start + body + _END, Problem(64, 8, 8), block=64)
+
+
 _ALL = "    for (int i = 0; i < 8; i++) ok[i] = {};"
 MEMORY = [
     _memory(
@@ -122,6 +128,19 @@ MEMORY = [
         "9.0",
     ),
     _memory(
+        "limits_of_halves",
+        "    unsigned *c = (unsigned *)(C + t * 8), old; for (int i = 0; i < 8; i++) c[i] = 0x3c004200u;\n"
+        '    asm volatile("red.global.min.noftz.v4.f16x2 [%0], {%1, %2, %1, %2};"\n'
+        '                 :: "l"(c), "r"(0x40003c00u), "r"(0xc0004400u) : "memory");\n'
+        "    unsigned short p = 0x4000, q = 0x4400;\n"
+        '    asm volatile("{ .reg .b16 l, h; atom.global.max.noftz.v2.f16 {l, h}, [%1], {%2, %3};\\n"\n'
+        '                 "  mov.b32 %0, {l, h}; }" : "=r"(old) : "l"(c + 4), "h"(p), "h"(q) : "memory");\n'
+        "    bool right = old == 0x3c004200u;\n"
+        "    unsigned first[2] = {0x3c003c00u, 0xc0004200u};\n"
+        + _ALL.format("right && c[i] == (i < 4 ? first[i % 2] : i == 4 ? 0x44004200u : 0x3c004200u)"),
+        "9.0",
+    ),
+    _memory(
         "stmatrix",
         "    unsigned r[4]; for (int i = 0; i < 4; i++) r[i] = t * 4 + i;\n    __syncthreads();\n"
         '    asm volatile("stmatrix.sync.aligned.m8n8.x4.shared.b16 [%0], {%1, %2, %3, %4};"\n'
@@ -169,6 +188,65 @@ MEMORY = [
         '                 :: "r"(there), "l"(A + 2 * t), "l"(policy));\n'
         '    asm volatile("cp.async.commit_group;\\ncp.async.wait_group 0;" ::: "memory");\n'
         + _ALL.format("to[t][i % 2] == A[2 * t + i % 2]"),
+    ),
+    _memory(
+        "exit",
+        "    for (int i = 0; i < 8; i++) C[t * 8 + i] = 1;\n"
+        '    asm volatile("{ .reg .pred p; setp.gt.s32 p, %0, 7; @p exit; }" :: "r"(t) : "memory");\n'
+        + _ALL.format("t < 8"),
+    ),
+    _memory(
+        "ret",
+        "    for (int i = 0; i < 8; i++) C[t * 8 + i] = 1;\n"
+        '    asm volatile("{ .reg .pred p; setp.lt.s32 p, %0, 7; @!p bra last; ret; last: }"\n'
+        '                 :: "r"(t) : "memory");\n'
+        + '    if (t == 9) asm volatile("ret;");\n' + _ALL.format("t > 6 && t != 9"),
+    ),
+    _memory(
+        "loop",
+        "    float sum;\n"
+        '    asm volatile("{ .reg .pred p; .reg .u32 k; .reg .u64 a; .reg .f32 x; mov.f32 %0, 0f00000000;\\n"\n'
+        '                 "  mov.u32 k, 0; mov.b64 a, %1;\\nloop:\\n  ld.global.f32 x, [a]; add.f32 %0, %0, x;\\n"\n'
+        '                 "  add.u64 a, a, 4; add.u32 k, k, 1; setp.lt.u32 p, k, 8; @p bra loop;\\n}"\n'
+        '                 : "=&f"(sum) : "l"(A + t * 8));\n'
+        "    float w = 0; for (int i = 0; i < 8; i++) w += A[t * 8 + i];\n" + _ALL.format("sum == w"),
+    ),
+    _memory(
+        "shared_array",
+        "    float v;\n"
+        '    asm volatile("{ .shared .align 16 .b8 tile[128]; .reg .u32 w; .reg .u64 g; .reg .f32 x;\\n"\n'
+        '                 "  mov.u32 w, tile;\\n"\n'
+        '                 "  mad.lo.u32 w, %1, 4, w; cvt.rn.f32.u32 x, %1; st.shared.f32 [w], x; bar.sync 0;\\n"\n'
+        '                 "  ld.shared.f32 %0, [tile + 20];\\n"\n'
+        '                 "  mov.u64 g, tile; cvta.shared.u64 g, g; ld.f32 x, [g + 4];\\n"\n'
+        '                 "  add.f32 %0, %0, x; }" : "=f"(v) : "r"(t) : "memory");\n' + _ALL.format("v == 6"),
+    ),
+    _memory(
+        "spaces",
+        "    unsigned n; float own = t;\n"
+        '    asm("{ .reg .pred p, q, r; isspacep.shared p, %1; isspacep.global q, %2; isspacep.shared r, %3;\\n"\n'
+        '        "  selp.u32 %0, 1, 0, p; @q add.u32 %0, %0, 2; @r add.u32 %0, %0, 4; isspacep.global r, %1;\\n"\n'
+        '        "  @r add.u32 %0, %0, 8; isspacep.global r, %3; @r add.u32 %0, %0, 16; }"\n'
+        '        : "=&r"(n) : "l"(s), "l"(A), "l"(&own));\n' + _ALL.format("n == 3"),
+    ),
+    _two_warps(
+        "bar_red",
+        "    int n, all, any, none, part = 32;\n"
+        '    asm volatile("{ .reg .pred p; setp.lt.s32 p, %1, 40; bar.red.popc.u32 %0, 0, p; }"\n'
+        '                 : "=r"(n) : "r"(t));\n'
+        '    asm volatile("{.reg .pred p, q; setp.lt.s32 p, %1, 64; barrier.cta.red.and.aligned.pred q, 2, 64, p;\\n"\n'
+        '                 "  selp.s32 %0, 1, 0, q; }" : "=r"(all) : "r"(t));\n'
+        '    asm volatile("{ .reg .pred p, q; setp.ne.s32 p, %1, 63; bar.red.or.pred q, 3, !p;\\n"\n'
+        '                 "  selp.s32 %0, 1, 0, q; }"\n'
+        '                 : "=r"(any) : "r"(t));\n'
+        '    asm volatile("{ .reg .pred p, q; setp.ne.s32 p, %1, 63; bar.cta.red.and.pred q, 3, p;\\n"\n'
+        '                 "  selp.s32 %0, 1, 0, q; }"\n'
+        '                 : "=r"(none) : "r"(t));\n'
+        '    if (t < 32)\n'
+        '        asm volatile("{ .reg .pred p; setp.ge.s32 p, %1, 5; bar.red.popc.u32 %0, 5, 32, p; }"\n'
+        '                     : "=r"(part) : "r"(t));\n'
+        "    bool same = __syncthreads_count(t < 40) == 40 && __syncthreads_and(t < 64) && !__syncthreads_or(t > 63);\n"
+        + _ALL.format("same && n == 40 && all == 1 && any == 1 && none == 0 && part == (t < 32 ? 27 : 32)"),
     ),
     _memory(
         "named_barriers",

@@ -38,6 +38,49 @@ MORE_WORDS = [
         ' @s add.u32 %0, %0, 8; @t add.u32 %0, %0, 16; @u add.u32 %0, %0, 32; }" : "=&r"(x) : "f"(f));',
         "x = i % 4 == 0 ? 6 : i % 4 == 1 ? 8 : i % 4 == 2 ? 37 : 21;",
     ),
+    (
+        "shuffle_pair",
+        'unsigned p; asm volatile("{ .reg .pred q; shfl.sync.down.b32 %0|q, %2, 3, 0x101f, -1; selp.u32 %1, 7, 1, q; }"'
+        ' : "=r"(x), "=r"(p) : "r"(a)); x *= p;',
+        "x = __shfl_down_sync(~0u, a, 3, 16) * (t % 16 + 3 < 16 ? 7 : 1);",
+    ),
+    (
+        "shuffle_up_pair",
+        'unsigned p; asm volatile("{ .reg .pred q; shfl.sync.up.b32 %0|q, %2, 1, 0x1800, 0xffffffff;'
+        ' selp.u32 %1, 7, 1, q; }" : "=r"(x), "=r"(p) : "r"(a)); x *= p;',
+        "x = __shfl_up_sync(~0u, a, 1, 8) * (t % 8 ? 7 : 1);",
+    ),
+    (
+        "shuffle_limits",
+        'asm volatile("shfl.sync.idx.b32 %0, %1, %2, 7, -1;" : "=r"(x) : "r"(a), "r"(i * 5));',
+        "unsigned y = __shfl_sync(~0u, a, i * 5 % 32); x = i * 5 % 32 <= 7 ? y : a;",
+    ),
+    (
+        "parts",
+        'unsigned y, z; asm("vabsdiff4.u32.u32.u32.add %0, %1, %2, %3;" : "=r"(x) : "r"(a), "r"(b), "r"(i));'
+        ' asm("vadd4.u32.u32.u32.sat %0, %1, %2, %3;" : "=r"(y) : "r"(a), "r"(b), "r"(0));'
+        ' asm("vmin2.s32.s32.s32 %0, %1, %2, %3;" : "=r"(z) : "r"(a), "r"(b), "r"(0)); x ^= y ^ z;',
+        "unsigned d = __vabsdiffu4(a, b); x = i; for (int j = 0; j < 32; j += 8) x += d >> j & 255;"
+        " x ^= __vaddus4(a, b) ^ __vmins2(a, b);",
+    ),
+    (
+        "parts_signed",
+        'unsigned y; asm("vsub4.s32.s32.s32.sat %0, %1, %2, %3;" : "=r"(x) : "r"(a), "r"(b), "r"(0));'
+        ' asm("vmax4.s32.s32.s32.add %0, %1, %2, %3;" : "=r"(y) : "r"(a), "r"(b), "r"(a)); x ^= y;',
+        "unsigned m = __vmaxs4(a, b), y = a; for (int j = 0; j < 32; j += 8) y += (unsigned)(int)(signed char)(m >> j);"
+        " x = __vsubss4(a, b) ^ y;",
+    ),
+    (
+        "fma_relu",
+        'unsigned u = 0x3c00c000u, v = i % 2 ? 0x44003800u : 0xc400b800u;'
+        ' asm("fma.rn.relu.f16x2 %0, %1, %2, %1;" : "=r"(x) : "r"(u), "r"(v));',
+        "x = i % 2 ? 0x45000000u : 0;",
+    ),
+    (
+        "blank_before_modifier",
+        'asm("{ .reg .b32 w; prmt .b32 w, %1, %2, 0x6240; xor .b32 %0, w, %1; }" : "=r"(x) : "r"(a), "r"(b));',
+        "x = __byte_perm(a, b, 0x6240) ^ a;",
+    ),
     ("cnot", 'asm("cnot.b32 %0, %1;" : "=r"(x) : "r"(a & 3)); x ^= b;', "x = b ^ ((a & 3) == 0);"),
     (
         "copysign",

@@ -15,6 +15,7 @@ _DEEPEST, _LEAST_SIZE = 4, 64
 _SIZES = (32, 64, 128, 256, 512, 1024)
 _SIZE = re.compile(r"\b[MNK]\b")
 _DIVIDES = {"/", ">>"}
+_USUAL = ("N", "M")
 
 
 def meant_sides(
@@ -41,9 +42,12 @@ def meant_sides(
         Returns the value of a name at the launch.
     """
     passed = _passed(launch, function, roles)
+    silent = not _SIZE.search(" ".join(made.grid))
     meant = []
     for axis in range(len(launch.grid)):
         by_code = set(_SIZE.findall(made.grid[axis])) if axis < len(made.grid) else set()
+        if silent and len(launch.grid) > 1:  # the kernel's indices are in PTX: its columns usually lie along x
+            by_code = set(_USUAL[axis : axis + 1])
         meant.append(_constant(launch, axis, by_code, known, value) | _one_of_several(passed, by_code))
     return meant
 

@@ -14,6 +14,7 @@ from gemmviz.catalogue.guessing.certainty import (
     is_known,
     is_whole,
 )
+from gemmviz.catalogue.guessing.deeper_sums import with_deeper_sums
 from gemmviz.catalogue.guessing.flaw import Flaw
 from gemmviz.catalogue.guessing.guessed_kernel import guessed_kernel
 from gemmviz.catalogue.guessing.guessed_matter import Guess, is_stated
@@ -102,6 +103,7 @@ class Trials:
     _ran: Guess | None = None
     _missing: Guess | None = None
     _crashing: Guess | None = None
+    _shallow: tuple[Guess, Problem] | None = None
     _never: Guess | None = None
     _never_at: int = 0
     _given: tuple[Guess, Problem] | None = None
@@ -198,19 +200,26 @@ class Trials:
         ran = wrong.ended or not (wrong.crashed or wrong.misses or wrong.refused or wrong.asserted or wrong.only_reads)
         if cube and ran and at == size and size.k % _WHOLE_STEP == 0 and is_given(candidate):
             self._given = self._given or (candidate, size)
+        if wrong.misses and is_stated(candidate, "block") and is_stated(candidate, "grid"):
+            self._shallow = self._shallow or (candidate, at)
         if wrong.misses and cube and is_whole(candidate):
             self._missing = self._missing or candidate
         if wrong.faulty and cube and is_whole(candidate):
             self._crashing = self._crashing or candidate
 
-    def ending(self, try_one: TryOne | None = None) -> Guess:
+    def ending(self, try_one: TryOne | None = None, settled: "Settled | None" = None) -> Guess:
         """Return the guess with its fault and its flaws; or the file's own launch, if the kernel is wrong with it.
 
         Parameters
         ----------
         try_one
             As for `gemmviz.catalogue.guessing.settle.settle`; None: nothing more is tried.
+        settled
+            Tries a guess and its variants.
         """
+        deeper = self._at_larger_k(try_one, settled) if try_one and settled else None
+        if deeper is not None:
+            return deeper
         # One tile shows the roles of unequal sizes, too, where the file's own launch was only wrong at equal ones.
         one_tile = right_with_one_tile(self.ended, try_one) if try_one else None
         if one_tile is not None:
@@ -246,6 +255,18 @@ class Trials:
                     self.note(square, size, size, try_one(kernel, size))
             except GemmvizError:  # it has no launch there
                 continue
+
+    def _at_larger_k(self, try_one: TryOne, settled: "Settled") -> Guess | None:
+        """Return a launch that is right for larger K, where the file's own launch misses its arrays at a small K."""
+        if self._shallow is None or self._larger or self.spent() > self._until[0] or self.clock() > self._until[1]:
+            return None
+        found = with_deeper_sums(*self._shallow, try_one)
+        if found is None:
+            return None
+        further = Trials(found, self.spent, self.clock, self.try_device, self.try_race, _larger=found)
+        further._until = self._until
+        made = settled(found, try_one, True, further)
+        return made if made.right else None
 
     def _ending(self) -> Guess:
         if len(self.refused) == self.tried > 0 or (self._own_refused and not self._ran):
@@ -283,3 +304,6 @@ class Trials:
     def _hindered(self, reason: str, asked: str) -> Guess:
         """Return the guess with its fault, and with the reason or the missing front matter, if its files show one."""
         return replace(self.guess, settled="; ".join(filter(None, (reason, asked))))
+
+
+Settled = Callable[[Guess, TryOne, bool, Trials], Guess]

@@ -97,7 +97,7 @@ def _mul(parts: Sequence[str], operands: Sequence[Value], values: Values) -> str
 
 
 def _mad(parts: Sequence[str], operands: Sequence[Value], values: Values) -> str:
-    return (_FMA if parts[-1] in _FLOATS else _mul)(parts, operands, values)
+    return (_fma if parts[-1] in _FLOATS else _mul)(parts, operands, values)
 
 
 def compared(how: str, kind: str, a: str, b: str) -> str:
@@ -245,13 +245,25 @@ def _dp2a(parts: Sequence[str], operands: Sequence[Value], values: Values) -> st
     return values.store(operands[0], f"gv_ptx::half_products<{kinds}>({a}, {b}{' >> 16' * (parts[0] == 'hi')}, {c})")
 
 
-_FMA = directed("fma", 3, _expression("gv_ptx::fma({}, {}, {})", 3))
+def _fma(parts: Sequence[str], operands: Sequence[Value], values: Values) -> str:
+    """``fma.rn{.relu}.f16x2 d, a, b, c``; with ``relu`` a result below 0 becomes 0."""
+    others = [part for part in parts if part != "relu"]
+    text = _ROUNDED_FMA(others, operands, values)
+    if len(others) == len(parts):
+        return text
+    if others[-1] not in ("f16", "bf16", "f16x2", "bf16x2"):
+        raise NotPtx
+    kind = TYPES[others[-1]]
+    return text + values.store(operands[0], f"gv_ptx::most_or_nan({values.value(operands[0], kind)}, {kind}{{}})")
+
+
+_ROUNDED_FMA = directed("fma", 3, _expression("gv_ptx::fma({}, {}, {})", 3))
 ARITHMETIC = {
     "add": directed("sum", 2, _expression("{} + {}", 2)),
     "sub": directed("difference", 2, _expression("{} - {}", 2)),
     "mul": directed("times", 2, _mul),
     "mad": _mad,
-    "fma": _FMA,
+    "fma": _fma,
     "div": directed("quotient", 2, _expression("{} / {}", 2)),
     "rem": _expression("{} % {}", 2),
     "min": _limit("least"),

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from gemmviz.simt.inline_ptx.grammar import NotPtx, Pair, Value
 from gemmviz.simt.inline_ptx.values import Values
 
-_SHUFFLES = {"idx": "__shfl_sync", "up": "__shfl_up_sync", "down": "__shfl_down_sync", "bfly": "__shfl_xor_sync"}
+_SHUFFLES = {"idx": "INDEX", "up": "UP", "down": "DOWN", "bfly": "BUTTERFLY"}
 
 
 def sync(parts: Sequence[str], operands: Sequence[Value], values: Values) -> str:
@@ -26,18 +26,33 @@ def arrive(parts: Sequence[str], operands: Sequence[Value], values: Values) -> s
     return f"gv_named_arrival({number}, {threads});"
 
 
+def count(parts: Sequence[str], operands: Sequence[Value], values: Values) -> str:
+    """``bar.red.popc.u32 d, number{, threads}, p``, or ``.and.pred``, ``.or.pred``: how many threads say yes."""
+    how, kind = (part for part in parts if part != "aligned")
+    if kind != {"popc": "u32", "and": "pred", "or": "pred"}[how] or len(operands) not in (3, 4):
+        raise NotPtx
+    number, said = values.value(operands[1], "int"), values.value(operands[-1], "bool")
+    threads = values.value(operands[2], "int") if len(operands) > 3 else "0"
+    found = f"gv_ptx::votes({number}, {threads}, {'!' * (how == 'and')}{said})"
+    return values.store(operands[0], {"popc": found, "and": f"({found} == 0)", "or": f"({found} != 0)"}[how])
+
+
 def warp_sync(parts: Sequence[str], operands: Sequence[Value], values: Values) -> str:
     """``bar.warp.sync mask``."""
     return f"gv_sync_warp({values.value(operands[0], 'unsigned')});"
 
 
 def shuffle(parts: Sequence[str], operands: Sequence[Value], values: Values) -> str:
-    """``shfl.sync.bfly.b32 d|p, a, lanes, clamp, mask``, with whole warps."""
-    how = [part for part in parts if part in _SHUFFLES]
-    if len(how) != 1 or len(operands) != 5 or isinstance(operands[0], Pair):
+    """``shfl.sync.bfly.b32 d|p, a, lanes, limits, mask``; p: whether the lane that is read is within the limits."""
+    how, kind = parts
+    if kind != "b32" or len(operands) != 5:
         raise NotPtx
-    value, lane, clamp, mask = (values.value(operand, "unsigned") for operand in operands[1:])
-    return values.store(operands[0], f"{_SHUFFLES[how[0]]}({mask}, {value}, {lane}, 32 - ({clamp} >> 8 & 31))")
+    pair = operands[0]
+    target, inside = (pair.first, pair.second) if isinstance(pair, Pair) else (pair, None)
+    value, lane, limits, mask = (values.value(operand, "unsigned") for operand in operands[1:])
+    source = f"gv_ptx::source_lane(gv_ptx::SHUFFLE_{_SHUFFLES[how]}, {lane}, {limits}, gv_i)"
+    read = f"bool gv_i; const int gv_l = {source}; const unsigned gv_v = gv_from({mask}, {value}, gv_l);"
+    return f"{{ {read} {values.store(target, 'gv_v')} {values.store(inside, 'gv_i') if inside else ''} }}"
 
 
 def vote(parts: Sequence[str], operands: Sequence[Value], values: Values) -> str:
@@ -108,6 +123,13 @@ def movmatrix(parts: Sequence[str], operands: Sequence[Value], values: Values) -
     if set(parts) != {"sync", "aligned", "m8n8", "trans", "b16"}:
         raise NotPtx
     return values.store(operands[0], f"gv_ptx::transposed({values.value(operands[1], 'unsigned')})")
+
+
+def leave(parts: Sequence[str], operands: Sequence[Value], values: Values) -> str:
+    """``exit``, and ``ret``: a function with asm statements is inlined in its kernel, so both end the thread."""
+    if parts not in ([], ["uni"]) or operands:
+        raise NotPtx
+    return "gv_leave();"
 
 
 def trap(parts: Sequence[str], operands: Sequence[Value], values: Values) -> str:

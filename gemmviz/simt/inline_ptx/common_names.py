@@ -20,7 +20,7 @@ from gemmviz.simt.inline_ptx.grammar import (
 from gemmviz.simt.inline_ptx.statements import Statement
 
 # What may declare such a register, or such a label.
-_MAY_DECLARE = re.compile(r"\s*(?:\.reg\b|[A-Za-z_$][\w$]*\s*:(?!:))|;\s*(?:\.reg\b|[A-Za-z_$][\w$]*\s*:(?!:))")
+_MAY_DECLARE = re.compile(r"(?<!\w)\.(?:reg|shared)\b|[A-Za-z_$][\w$]*\s*:(?!:)")
 _BRACE = re.compile(r'"(?:\\.|[^"\\\n])*"|(?<!\w)\'(?:\\.|[^\'\\\n])*\'|^#[^\n]*$|[{}]', re.MULTILINE)
 
 
@@ -67,8 +67,8 @@ def common_names(text: str, found: Sequence[Statement]) -> Mapping[int, CommonNa
             mine = names.setdefault(number, CommonNames())
             for i, register in enumerate(programs[at].registers):
                 if register.name == name and not register.block and at < number:
-                    mine.registers[register] = register_name(at, i)
-                    names.setdefault(at, CommonNames()).declared[register] = register_name(at, i)
+                    mine.registers[register] = register_name(at, i, register)
+                    names.setdefault(at, CommonNames()).declared[register] = register_name(at, i, register)
             for i, label in enumerate(_labels(programs[at])):
                 # A jump must not leave out the variables that a statement makes of its operands.
                 if label == Label(name, ()) and not found[at].outputs and not found[at].inputs:
@@ -76,9 +76,9 @@ def common_names(text: str, found: Sequence[Statement]) -> Mapping[int, CommonNa
     return names
 
 
-def register_name(number: int, place: int) -> str:
-    """Return the C++ variable for a register of a statement."""
-    return f"gv{number}r{place}"
+def register_name(number: int, place: int, register: Register) -> str:
+    """Return the C++ variable for a register of a statement; a shared array keeps its name, which is shown."""
+    return register.name if register.count else f"gv{number}r{place}"
 
 
 def label_name(number: int, place: int) -> str:

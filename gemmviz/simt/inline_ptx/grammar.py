@@ -26,6 +26,7 @@ _REGISTER_TYPES = {
 }
 
 _SIGNS = frozenset(":@!|+<>=-)]}")
+_MOST_SHARED = 48 << 10  # elements of a shared array
 _MOST_DIGITS = 3  # in the number of registers of one declaration
 
 
@@ -94,11 +95,18 @@ class Label:
 
 @dataclass(frozen=True)
 class Register:
-    """A declared register; `kind` is the type of the C++ variable."""
+    """A declared register, or a shared array; `kind` is the type of the C++ variable, `count` the array's length."""
 
     name: str
     kind: str
     block: tuple[int, ...]
+    count: int = 0
+
+    @property
+    def as_cpp(self) -> str:
+        """The declaration in C++, with ``{}`` for the name of the variable."""
+        array = f"thread_local gv_ptx::shared_array<{self.kind}, {self.count}>::type {{}};"
+        return array if self.count else f"{self.kind} {{}};"
 
 
 @dataclass(frozen=True)
@@ -168,13 +176,18 @@ class _Parser:
         if self._next().split(".")[:2] == ["", "reg"]:  # the blank may be missing: .reg.b32
             self._declaration(self._word().removeprefix(".reg").lstrip("."), block)
             return
+        if self._next().split(".")[:2] == ["", "shared"]:
+            self._array(block)
+            return
         predicate = None
         if self._take("@"):
             negated = self._take("!")
             predicate = Name(self._word(), negated)
         opcode = self._word()
-        operands = []
-        while not self._take(";"):
+        while self._next()[:1] == ".":  # a blank may stand before a modifier: prmt .b32
+            opcode += self._word()
+        operands: list[Value] = []
+        while self._at < len(self._tokens) and not self._take(";"):
             operands.append(self._value())
             if not self._take(",") and self._next() not in (";", ""):
                 joined = self._next() in _SIGNS
@@ -197,6 +210,28 @@ class _Parser:
                 self._registers += [Register(f"{name}{i}", _REGISTER_TYPES[kind], block) for i in range(int(count))]
             else:
                 self._registers.append(Register(name, _REGISTER_TYPES[kind], block))
+            if not self._take(","):
+                break
+        self._need(";")
+
+    def _array(self, block: tuple[int, ...]) -> None:
+        """``.shared .align 16 .b8 tile[4096];``: in the recorder every shared array is aligned enough."""
+        words = self._word().split(".")[2:]
+        while self._next().startswith("."):
+            words += self._word().split(".")[1:]
+            if words[-1:] == ["align"]:
+                self._word()
+        kind = words[-1] if words else ""
+        if kind not in _REGISTER_TYPES or set(words[:-1]) - {"align"}:
+            raise NotPtx(f".shared .{kind}")
+        while True:
+            name, count = self._word(), "1"
+            if self._take("["):
+                count = self._word()
+                self._need("]")
+            if not count.isdecimal() or not name.isidentifier() or not 0 < int(count) <= _MOST_SHARED:
+                raise NotPtx(f".shared {name}[{count}]")
+            self._registers.append(Register(name, _REGISTER_TYPES[kind], block, int(count)))
             if not self._take(","):
                 break
         self._need(";")

@@ -52,6 +52,11 @@ def mbarrier_expect(parts: Sequence[str], operands: Sequence[Value], values: Val
     return f"gv_ptx::expect({values.address(operands[0])}, {values.value(operands[1], 'unsigned')});"
 
 
+def mbarrier_complete(parts: Sequence[str], operands: Sequence[Value], values: Values) -> str:
+    """``mbarrier.complete_tx.shared::cluster.b64 [barrier], bytes``: takes bytes for copied."""
+    return f"gv_ptx::complete({values.address(operands[0])}, {values.value(operands[1], 'unsigned')});"
+
+
 def mbarrier_wait(parts: Sequence[str], operands: Sequence[Value], values: Values) -> str:
     """``mbarrier.try_wait{.parity}.shared.b64 done, [barrier], parity or state``: here it waits for the phase's end."""
     phase = values.value(operands[2], "unsigned long long")
@@ -75,10 +80,13 @@ def cluster_wait(parts: Sequence[str], operands: Sequence[Value], values: Values
 
 
 def mapa(parts: Sequence[str], operands: Sequence[Value], values: Values) -> str:
-    """``mapa.shared::cluster.u32 a, address, rank``."""
+    """``mapa.shared::cluster.u32 a, address, rank``; ``mapa.u64`` maps a generic address, as `map_shared_rank` does."""
+    address = values.value(operands[1], "unsigned long long")
+    if list(parts) == ["u64"]:
+        mapped = f"gv_map_shared(gv_ptx::at({address}), {values.value(operands[2], 'unsigned')})"
+        return values.store(operands[0], f"(unsigned long long){mapped}")
     if "shared::cluster" not in parts:
         raise NotPtx
-    address = values.value(operands[1], "unsigned long long")
     return values.store(operands[0], f"gv_ptx::mapped({address}, {values.value(operands[2], 'unsigned')})")
 
 

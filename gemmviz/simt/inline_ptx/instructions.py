@@ -8,6 +8,7 @@ from gemmviz.simt.inline_ptx.carries import CARRIES
 from gemmviz.simt.inline_ptx.conversions import cvt, pack
 from gemmviz.simt.inline_ptx.grammar import Instruction, NotPtx, Value
 from gemmviz.simt.inline_ptx.narrow_products import sparse
+from gemmviz.simt.inline_ptx.parts import PARTS
 from gemmviz.simt.inline_ptx.products import mma
 from gemmviz.simt.inline_ptx.values import Values
 
@@ -17,6 +18,7 @@ Translator = Callable[[Sequence[str], Sequence[Value], Values], str]
 _KNOWN: dict[str, Translator] = {
     **ARITHMETIC,
     **CARRIES,
+    **PARTS,
     "slct": choices.choose,
     "set": choices.compare,
     "testp": choices.test_number,
@@ -43,6 +45,7 @@ _KNOWN: dict[str, Translator] = {
     "atom": memory.atom,
     "red": memory.red,
     "cvta": memory.cvta,
+    "isspacep": memory.is_in_space,
     "fence": memory.fence,
     "membar": memory.fence,
     "prefetch": memory.nothing,
@@ -58,6 +61,7 @@ _KNOWN: dict[str, Translator] = {
     "mbarrier.inval": memory.nothing,
     "mbarrier.arrive": hopper.mbarrier_arrive,
     "mbarrier.expect_tx": hopper.mbarrier_expect,
+    "mbarrier.complete_tx": hopper.mbarrier_complete,
     "mbarrier.try_wait": hopper.mbarrier_wait,
     "mbarrier.test_wait": hopper.mbarrier_wait,
     "fence.mbarrier_init": memory.nothing,
@@ -84,6 +88,7 @@ _KNOWN: dict[str, Translator] = {
     "barrier.cta.sync": barriers.sync,
     "barrier.arrive": barriers.arrive,
     "barrier.cta.arrive": barriers.arrive,
+    **{f"{name}.red": barriers.count for name in ("bar", "bar.cta", "barrier", "barrier.cta")},
     "bar.warp.sync": barriers.warp_sync,
     "shfl.sync": barriers.shuffle,
     "vote.sync": barriers.vote,
@@ -93,6 +98,8 @@ _KNOWN: dict[str, Translator] = {
     "elect.sync": barriers.elect,
     "activemask": barriers.active_mask,
     "movmatrix": barriers.movmatrix,
+    "exit": barriers.leave,
+    "ret": barriers.leave,
     "trap": barriers.trap,
     "brkpt": memory.nothing,
 }

@@ -23,9 +23,11 @@ _REDUCED = {
     **{"add": "atomicAdd", "min": "atomicMin", "max": "atomicMax", "exch": "atomicExch", "inc": "atomicInc"},
     **{"dec": "atomicDec", "and": "atomicAnd", "or": "atomicOr", "xor": "atomicXor"},
 }
+_LIMITS = {"min": "gv_ptx::atomic_limit<false>", "max": "gv_ptx::atomic_limit<true>"}
+_HALVES = {"f16", "bf16", "f16x2", "bf16x2"}
 _REDUCED_TYPES = {"u32", "s32", "u64", "s64", "b32", "b64", "f32", "f64", "f16", "bf16"}
 _PAIRS = {"f16x2", "bf16x2"}  # two sums in one register
-# Vectors of sums, which are in global memory.
+# Vectors that are added, which are in global memory; of 16 bits they may be limited, too.
 _VECTORS = {
     **{kind: {"v2", "v4"} for kind in ("f32", *_PAIRS)},
     **{kind: {"v2", "v4", "v8"} for kind in ("f16", "bf16")},
@@ -81,6 +83,13 @@ def cvta(parts: Sequence[str], operands: Sequence[Value], values: Values) -> str
     return values.store(operands[0], f"(unsigned long long)gv_ptx::at({address})" if back else address)
 
 
+def is_in_space(parts: Sequence[str], operands: Sequence[Value], values: Values) -> str:
+    """``isspacep.shared p, a``."""
+    test = {"shared": "gv_is_shared", "shared::cta": "gv_is_shared", "global": "gv_is_global"}["".join(parts)]
+    address = values.value(operands[1], "unsigned long long")
+    return values.store(operands[0], f"({test}(gv_ptx::at({address})) != 0)")
+
+
 def atom(parts: Sequence[str], operands: Sequence[Value], values: Values) -> str:
     """``atom.global.add.f32 old, [address], b{, c}``; with vectors an operation for each element."""
     pointer, kind = values.pointer(operands[1]), _reduced(parts)
@@ -120,9 +129,13 @@ def _elements(parts: Sequence[str], given: Value, values: Values, kind: str) -> 
 
 def _reduced(parts: Sequence[str]) -> str:
     others = _SPACES | _CACHES | _ORDERS | {"acq_rel", "noftz", "cas", *_REDUCED}
-    if "add" in parts and not {"shared", "shared::cta"} & set(parts):
-        others |= _VECTORS.get(parts[-1], set())
-    known = parts[-1] in _REDUCED_TYPES or (parts[-1] in _PAIRS and "add" in parts)
+    limits = bool({"min", "max"} & set(parts)) and parts[-1] in _HALVES
+    vectors = _VECTORS.get(parts[-1], set())
+    if ("add" in parts or limits) and not {"shared", "shared::cta"} & set(parts):
+        others |= vectors
+    if limits and not vectors & set(parts):
+        raise NotPtx
+    known = parts[-1] in _REDUCED_TYPES or (parts[-1] in _PAIRS and ("add" in parts or limits))
     if not known or set(parts[:-1]) - others:
         raise NotPtx
     return TYPES[parts[-1]]
@@ -132,7 +145,8 @@ def _operation(parts: Sequence[str]) -> str:
     found = [_REDUCED[part] for part in parts if part in _REDUCED]
     if len(found) != 1:
         raise NotPtx
-    return found[0]
+    limit = next((name for part, name in _LIMITS.items() if part in parts), "")
+    return limit if limit and parts[-1] in _HALVES else found[0]
 
 
 def nothing(parts: Sequence[str], operands: Sequence[Value], values: Values) -> str:

@@ -40,16 +40,16 @@ def translated(statement: Statement, number: int, common: CommonNames = NONE) ->
         return f"do {{ {_stop(str(unknown))} }} while (0)"
     except RecursionError:  # thousands of nested braces
         return f"do {{ {_stop(statement.template)} }} while (0)"
-    registers = {register: register_name(number, i) for i, register in enumerate(program.registers)}
+    registers = {register: register_name(number, i, register) for i, register in enumerate(program.registers)}
     values = Values(operands, common.registers | registers)
-    lines = [*declared, *(f"{r.kind} {name};" for r, name in registers.items() if r not in common.declared)]
+    lines = [*declared, *(r.as_cpp.format(name) for r, name in registers.items() if r not in common.declared)]
     labels = _labels(program, number)
     for item in program.items:
         if isinstance(item, Label):
             lines.append(f"{labels[item]}:;")
         else:
             lines.append(_instruction(item, values, labels, common.labels))
-    before = "".join(f"{register.kind} {name}; " for register, name in common.declared.items())
+    before = "".join(f"{register.as_cpp.format(name)} " for register, name in common.declared.items())
     return f"{before}do {{ {' '.join(line for line in lines if line)} }} while (0)".replace("\n", " ")
 
 

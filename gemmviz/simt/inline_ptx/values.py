@@ -94,11 +94,15 @@ class Values:
         """
         if name in self._operands:
             return self._operands[name]
-        # The declaration in the innermost block counts.
-        visible = [r for r in self._registers if r.name == name and r.block == self._block[: len(r.block)]]
-        if not visible:
+        found = self._declared(name)
+        if found is None:
             raise NotPtx(name)
-        return self._registers[max(visible, key=lambda register: len(register.block))]
+        return self._registers[found]
+
+    def _declared(self, name: str) -> Register | None:
+        """Return the register of a name; the declaration in the innermost block counts."""
+        visible = [r for r in self._registers if r.name == name and r.block == self._block[: len(r.block)]]
+        return max(visible, key=lambda register: len(register.block), default=None)
 
     def value(self, value: Value, kind: str) -> str:
         """Return a value as a C++ expression of a type.
@@ -118,6 +122,9 @@ class Values:
             raise NotPtx("a vector where one value is wanted")
         special = value.text not in self._operands and value.text in _SPECIAL
         text = _SPECIAL[value.text] if special else self.variable(value.text)
+        declared = None if special or value.text in self._operands else self._declared(value.text)
+        if declared is not None and declared.count:  # the address of a shared array
+            text = f"({_WORD})(void *){text}"
         return f"!gv_ptx::as<bool>({text})" if value.negated else f"gv_ptx::as<{kind}>({text})"
 
     def is_predicate(self, value: Value) -> bool:

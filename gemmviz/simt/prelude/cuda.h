@@ -96,6 +96,11 @@ static constexpr int warpSize = 32;
 #endif
 #define GV_DEVICE static GV_METHOD
 
+// __syncthreads, and how many threads said yes.
+GV_DEVICE int __syncthreads_count(int yes) { return (int)gv_barrier_votes(0, 0, yes); }
+GV_DEVICE int __syncthreads_and(int yes) { return gv_barrier_votes(0, 0, !yes) == 0; }
+GV_DEVICE int __syncthreads_or(int yes) { return gv_barrier_votes(0, 0, yes) != 0; }
+
 // Of a batch, the blocks of one entry are recorded: they are the grid of the recording, and one layer of the kernel's.
 #ifdef GV_BATCH_COUNT
 GV_DEVICE uint3 gv_block() { return {gv_block_index().x, gv_block_index().y, GV_BATCH_ENTRY}; }

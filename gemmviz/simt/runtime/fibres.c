@@ -207,6 +207,20 @@ void gv_named_barrier(int number, int threads)
     give_way(GV_AT_NAMED_BARRIER);
 }
 
+unsigned gv_barrier_votes(int number, int threads, int yes)
+{
+    gv_catch_up();
+    gv_fibre *me = gv_running_fibre();
+    me->barrier_pc = gv_now.run->last_pc = GV_PC;
+    me->named = (uint32_t)number % GV_NAMED_BARRIERS;
+    me->threads = (uint32_t)threads;
+    me->votes = yes != 0;
+    give_way(threads ? GV_AT_NAMED_BARRIER : GV_AT_BARRIER);
+    uint32_t found = me->votes;
+    me->votes = 0;
+    return found;
+}
+
 // The barrier is checked when a thread waits there: see scheduler.c.
 void gv_named_arrival(int number, int threads)
 {
@@ -231,6 +245,14 @@ static void fibre_main(void)
         gv_cluster.body();
         give_way(GV_LEFT);
     }
+}
+
+// Its stack still has the frames of the kernel: in the next block it begins anew.
+void gv_end_fibre(void)
+{
+    gv_running_fibre()->started = 0;
+    give_way(GV_LEFT);
+    __builtin_unreachable();
 }
 
 static void start(gv_fibre *f)

@@ -35,6 +35,7 @@ typedef struct {
     gv_warpgroup_work *warpgroup_work; // GV_AT_WARPGROUP
     uint32_t mbarrier, parity;         // GV_AT_MBARRIER, GV_AT_ARRIVAL
     uint32_t named, threads;           // GV_AT_NAMED_BARRIER: its number, and the number of missing threads
+    uint32_t votes; // at a barrier that counts: whether the thread says yes, and, when it goes on, how many have
     // The arrival at a cluster barrier before the wait there: whether there was one, whether it was relaxed, its phase
     // and the accesses before it in this phase.
     uint32_t arrived, relaxed, arrived_in, arrived_after;
@@ -71,6 +72,9 @@ static inline uint32_t gv_made(void)
 
 // Calls gv_settle and gv_mark, and adds the rows to the count of their thread.
 void gv_mark_made(void);
+
+// The running thread has left the kernel and does not come back to its caller.
+void gv_end_fibre(void) __attribute__((noreturn));
 
 // Makes the fibres and their stacks; returns 0 without memory. For record.c, like gv_fibres_end.
 int gv_fibres_begin(void (*body)(void));

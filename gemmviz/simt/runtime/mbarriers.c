@@ -111,6 +111,14 @@ void gv_mbarrier_expect(void *barrier, uint32_t bytes)
     gv_mbarrier_announce(with_room(barrier, gv_now.rank, GV_PC), bytes);
 }
 
+void gv_mbarrier_complete(void *barrier, uint32_t bytes, uint32_t block)
+{
+    gv_catch_up();
+    uint32_t b = gv_mbarrier_at(barrier, block, GV_PC);
+    gv_mbarrier_used(b, GV_PC);
+    gv_mbarrier_count_bytes(b, bytes, GV_PC);
+}
+
 uint32_t gv_mbarrier_phase(void *barrier)
 {
     gv_catch_up();

@@ -23,6 +23,13 @@ static void run_thread(void)
     gv_boxes_left();
 }
 
+void gv_leave(void)
+{
+    gv_catch_up();
+    gv_boxes_left();
+    gv_end_fibre();
+}
+
 static void run_blocks(void *what)
 {
     gv_run *r = what;

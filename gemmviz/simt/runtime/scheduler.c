@@ -81,6 +81,22 @@ static uint32_t count(const gv_fibre *of, uint32_t threads, int state)
     return found;
 }
 
+// Releases the threads from `first` on that wait at one barrier; `number`: of a named one. Each gets the sum of votes.
+static void release(gv_fibre *of, uint32_t first, int state, uint32_t number)
+{
+    uint32_t votes = 0;
+    for (int counted = 0; counted < 2; counted++)
+        for (uint32_t t = first; t < gv_cluster.threads; t++) {
+            if (of[t].state != state || (state == GV_AT_NAMED_BARRIER && of[t].named != number)) continue;
+            if (!counted) {
+                votes += of[t].votes;
+                continue;
+            }
+            of[t].votes = votes;
+            of[t].state = GV_READY;
+        }
+}
+
 // __syncthreads ends when all threads of the block have arrived or left the kernel.
 static void release_barrier(gv_fibre *of)
 {
@@ -99,8 +115,7 @@ static void release_barrier(gv_fibre *of)
         gv_now.thread = in;
         gv_notice(GV_NOTE_BARRIER_LEFT, -1, 0, of[in].barrier_pc, out, 0, 0);
     }
-    for (uint32_t t = 0; t < gv_cluster.threads; t++)
-        if (of[t].state == GV_AT_BARRIER) of[t].state = GV_READY;
+    release(of, 0, GV_AT_BARRIER, 0);
 }
 
 // Reports a thread at a named barrier that another one should not wait at: the barrier ends when any threads of its
@@ -125,8 +140,7 @@ static void release_meetings(gv_fibre *of, uint32_t *arrivals)
         if (there + arrivals[number] < wanted) continue;
         // Further arrivals count for the next use of the barrier.
         arrivals[number] -= wanted > there ? wanted - there : 0;
-        for (uint32_t u = t; u < gv_cluster.threads; u++)
-            if (of[u].state == GV_AT_NAMED_BARRIER && of[u].named == number) of[u].state = GV_READY;
+        release(of, t, GV_AT_NAMED_BARRIER, number);
     }
 }
 

@@ -45,6 +45,8 @@ int gv_in_shared_zone(uintptr_t at)
 
 int gv_is_shared(const void *at) { return !segment.bytes || (uintptr_t)at - segment.start < segment.bytes; }
 
+int gv_is_global(const void *at) { return !gv_is_shared(at) && !gv_on_stack((uintptr_t)at); }
+
 void gv_must_be_shared(const void *at, const char *instruction, uintptr_t pc)
 {
     if (gv_is_shared(at)) return;

@@ -78,6 +78,14 @@ def test_the_grid_of_any_product_grows_with_its_rows_and_columns(top: str, lines
         assert launch(guessed_kernel(made), Problem(m, n, 96)).grid == (n // 16, m // 16, 1)
 
 
+def test_columns_lie_along_x_where_only_ptx_has_the_indices() -> None:
+    text = (Path(__file__).parents[1] / "inline_ptx/whole_kernel.cu").read_text(encoding="utf-8")
+    kernel = text[text.index("__global__") :].replace("sgemm_edges", "gemm")
+    made = guessed(kernel, f"int n = 256; {BLOCK}, grid((n + 15) / 16, (n + 15) / 16);", "n, n, n")
+    for m, n in ((64, 512), (512, 64)):
+        assert launch(guessed_kernel(made), Problem(m, n, 96)).grid == (n // 16, m // 16, 1)
+
+
 def test_a_quotient_of_constants_grows_with_the_size_that_the_kernel_needs_there() -> None:
     lines = f"{BLOCK}, rows(5 * 4 * 16, 5 * 2 * 16), grid(rows.x / block.x, rows.y / block.y);"
     made = guessed(ANY, lines, "rows.y, rows.x, 5 * 3 * 16")

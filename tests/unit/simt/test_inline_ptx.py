@@ -68,6 +68,14 @@ def test_asm_in_a_header_counts_on_the_line_that_calls_it(as_written: bool) -> N
     assert store.startswith('asm volatile("st.global.f32')
 
 
+@pytest.mark.parametrize("as_written", [False, True])
+def test_a_kernel_that_is_one_statement_ends_its_threads_at_the_edges(as_written: bool) -> None:
+    recording = recorded("whole_kernel.cu", Problem(13, 21, 9), as_written)
+    assert recording.wrong == 0 and not recording.notes
+    writes = recording.accesses.write
+    assert writes.sum() == 13 * 21 and (~writes).sum() == 2 * 9 * 13 * 21
+
+
 def values(kernel: PtxKernel) -> Recording:
     recording = record(kernel.launch, deadline_s=20)
     assert not recording.notes

@@ -130,6 +130,39 @@ template <class T> GV_DEVICE T extended(T v, unsigned bits, bool wraps)
     if (!bits) return 0;
     return bits > 31 ? v : (T)((unsigned)v << (32 - bits)) >> (32 - bits);
 }
+// The bytes or the halves of two registers, each by itself: together in a register, or added to c.
+enum { SUM, DIFFERENCE, AVERAGE, DISTANCE, LEAST, MOST };
+struct bounds {
+    int low, high;
+};
+GV_DEVICE bounds no_bounds() { return {-0x7fffffff - 1, 0x7fffffff}; }
+template <class T> GV_DEVICE bounds bounds_of()
+{
+    const int values = 1 << (8 * sizeof(T)), low = T(-1) < T(0) ? -values / 2 : 0;
+    return {low, low + values - 1};
+}
+GV_DEVICE int of_parts(int how, int x, int y)
+{
+    switch (how) {
+    case SUM: return x + y;
+    case DIFFERENCE: return x - y;
+    case AVERAGE: return (x + y + (x + y >= 0)) >> 1;
+    case DISTANCE: return x < y ? y - x : x - y;
+    case LEAST: return x < y ? x : y;
+    default: return x < y ? y : x;
+    }
+}
+template <class A, class B>
+GV_DEVICE unsigned each_part(int how, unsigned a, unsigned b, bounds l, unsigned c, bool adds)
+{
+    const int bits = 8 * sizeof(A);
+    unsigned d = adds ? c : 0;
+    for (int i = 0; i < 32; i += bits) {
+        unsigned v = (unsigned)limited(of_parts(how, (A)(a >> i), (B)(b >> i)), l.low, l.high);
+        d = adds ? d + v : d | (v & ((1u << bits) - 1)) << i;
+    }
+    return d;
+}
 GV_DEVICE unsigned zeros_before(unsigned v) { return (unsigned)__clz((int)v); }
 GV_DEVICE unsigned zeros_before(word v) { return (unsigned)__clzll((long long)v); }
 template <class T> GV_DEVICE unsigned highest(T v, bool shifts)

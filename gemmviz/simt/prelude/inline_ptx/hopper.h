@@ -61,6 +61,10 @@ GV_DEVICE void expect(word barrier, unsigned bytes)
     if (rank_of(barrier) != gv_cluster_rank()) gv_unknown_ptx("mbarrier.expect_tx (in another block)");
     gv_mbarrier_expect(in_block(barrier), bytes);
 }
+GV_DEVICE void complete(word barrier, unsigned bytes)
+{
+    gv_mbarrier_complete(in_block(barrier), bytes, rank_of(barrier));
+}
 GV_DEVICE void arrive_expect(word barrier, unsigned bytes)
 {
     if (rank_of(barrier) != gv_cluster_rank()) gv_unknown_ptx("mbarrier.arrive.expect_tx (in another block)");

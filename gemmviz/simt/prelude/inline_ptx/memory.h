@@ -14,6 +14,15 @@ GV_DEVICE void *at(word address)
     return anchor + (int)((unsigned)address - (unsigned)(word)anchor);
 }
 
+// A shared array that PTX declares: see __shared__ in cuda.h.
+template <class T, int N> struct shared_array {
+#ifdef GV_SHARED_START
+    typedef T type[N] __attribute__((aligned(GV_SHARED_START)));
+#else
+    typedef T type[N] __attribute__((aligned(65536)));
+#endif
+};
+
 template <class T, int N> struct vector_of {
     typedef T type __attribute__((vector_size(N * sizeof(T))));
 };
@@ -33,6 +42,19 @@ template <class T, int N> GV_DEVICE void store(void *p, const T (&r)[N])
     typename vector_of<T, N>::type v;
     for (int i = 0; i < N; i++) v[i] = r[i];
     *(typename vector_of<T, N>::type *)p = v;
+}
+
+// The smaller or the larger of numbers of 16 bits, atomically.
+template <bool Most, class T> GV_ATOMICALLY T limited_in_memory(T *p, T v)
+{
+    T old = *p;
+    *p = Most ? most(old, v) : least(old, v);
+    return old;
+}
+template <bool Most, class T> GV_DEVICE T atomic_limit(T *p, T v)
+{
+    gv_atomic(p, sizeof(T));
+    return limited_in_memory<Most>(p, v);
 }
 
 } // namespace gv_ptx

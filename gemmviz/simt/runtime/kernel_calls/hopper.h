@@ -61,6 +61,8 @@ void gv_mbarrier_wait(void *barrier, uint32_t parity) GV_CALLED;
 // Announces bytes without an arrival; returns the parity of the current phase.
 void gv_mbarrier_expect(void *barrier, uint32_t bytes) GV_CALLED;
 uint32_t gv_mbarrier_phase(void *barrier) GV_CALLED;
+// Takes bytes for copied, at the barrier of a block of the cluster.
+void gv_mbarrier_complete(void *barrier, uint32_t bytes, uint32_t block) GV_CALLED;
 // blocks: one bit per block of the cluster; 0 means the running block.
 void gv_box_load(void *shared, const void *map, int32_t column, int32_t row, void *barrier, uint32_t blocks) GV_CALLED;
 void gv_box_store(const void *map, int32_t column, int32_t row, const void *shared) GV_CALLED;

@@ -31,6 +31,13 @@ void gv_barrier(void) GV_NOEXCEPT __attribute__((nomerge, convergent));
 void gv_barrier(void) GV_NOEXCEPT;
 #endif
 
+// The same, or a named barrier (with threads other than 0): returns the number of its threads that said yes.
+#if defined(__cplusplus) && defined(__clang__)
+unsigned gv_barrier_votes(int number, int threads, int yes) GV_NOEXCEPT __attribute__((nomerge, convergent));
+#else
+unsigned gv_barrier_votes(int number, int threads, int yes) GV_NOEXCEPT;
+#endif
+
 // The running thread's number in its warp.
 unsigned gv_lane(void) GV_NOEXCEPT;
 void gv_sync_warp(unsigned mask);
@@ -42,6 +49,8 @@ void gv_warp_vote(unsigned mask, void *mine, void (*work)(void **posted, unsigne
 void gv_atomic(void *address, unsigned bytes); // records the read and the write
 void gv_thread_fence(void) GV_NOEXCEPT;
 void gv_assertion(void) __attribute__((noreturn));
+// The running thread leaves the kernel, from any function.
+void gv_leave(void) __attribute__((noreturn));
 // Ends the run: the thread has reached inline PTX that the recorder does not know.
 void gv_unknown_ptx(const char *instruction) __attribute__((noreturn));
 
