@@ -310,6 +310,8 @@ class Course:
             return
         self._attempts = {key: heard for key, heard in self._attempts.items() if key[0] != number}
         self.heard[number] = Heard(last=reply, worker=report.worker)
+        # Dask serves a piece again if its worker dies, also a finished one, as long as somebody holds its future.
+        self._futures.pop(number).release()
         if isinstance(reply, Failed):
             self.heard[number].why = reply.message
         yield number, reply

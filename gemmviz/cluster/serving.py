@@ -9,10 +9,11 @@ from collections.abc import Sequence
 from contextlib import AsyncExitStack, suppress
 from dataclasses import dataclass
 from typing import Any
+from urllib.parse import urlsplit
 
 from gemmviz.backends.driver import driver
 from gemmviz.catalogue.errors import Unavailable
-from gemmviz.cluster.connection import need_dask, require_tls, security
+from gemmviz.cluster.connection import is_loopback, need_dask, require_tls, security
 from gemmviz.cluster.course import GPU
 from gemmviz.cluster.tls import Tls
 from gemmviz.language import tr
@@ -174,6 +175,8 @@ async def _serve(
         children = [subprocess.Popen([*one.command, at]) for one in elsewhere]
         try:
             _say(at, len(nannies), len(children))
+            if isinstance(scheduler, Place):
+                _say_unreachable(scheduler.host, at)
             watch = asyncio.create_task(_say_ended(elsewhere, children))
             if isinstance(scheduler, Place):
                 await asyncio.Event().wait()
@@ -225,3 +228,18 @@ def _say(at: str, here: int, elsewhere: int) -> None:
         ),
         flush=True,
     )
+
+
+def _say_unreachable(host: str, at: str) -> None:
+    """Report a host name that is a loopback address here; Debian gives 127.0.1.1 to a machine's own name."""
+    found = urlsplit(at).hostname or ""
+    if is_loopback(found) and not is_loopback(host):
+        print(
+            tr(
+                "On this machine {host} is {address}, which no other machine reaches: give its address in the network "
+                "as --host.",
+                host=host,
+                address=found,
+            ),
+            flush=True,
+        )

@@ -88,6 +88,24 @@ def test_a_cluster_that_cannot_be_started_is_one_sentence(monkeypatch, capsys):
     assert capsys.readouterr().err == "gemmviz: the cluster cannot be started at 127.0.0.1:9: Address already in use\n"
 
 
+@pytest.mark.parametrize("at", ["tls://127.0.1.1:8786", "tls://[::1]:8786"])
+def test_a_name_of_this_machine_that_others_cannot_reach_is_reported(at, capsys):
+    serving._say_unreachable("desk.lab", at)
+    found = at.removeprefix("tls://").removesuffix(":8786").strip("[]")
+    assert capsys.readouterr().out == (
+        f"On this machine desk.lab is {found}, which no other machine reaches: give its address in the network as "
+        "--host.\n"
+    )
+
+
+def test_a_scheduler_for_this_machine_only_and_one_in_a_network_need_no_report(capsys):
+    serving._say_unreachable("localhost", "tcp://127.0.0.1:8786")
+    serving._say_unreachable("127.0.0.1", "tcp://127.0.0.1:8786")
+    serving._say_unreachable("0.0.0.0", "tls://192.0.2.2:8786")
+    serving._say_unreachable("desk.lab", "tls://192.0.2.2:8786")
+    assert not capsys.readouterr().out
+
+
 def test_missing_certificates_are_named(tls):
     with pytest.raises(Unavailable, match=r"cannot be used \(No such file"):
         tls.context()

@@ -9,11 +9,11 @@ import pytest
 from gemmviz.catalogue.errors import Unavailable
 from gemmviz.cluster import asking, course
 from gemmviz.cluster.course import Course, Job
-from gemmviz.cluster.piece import SentSources
+from gemmviz.cluster.piece import Report, SentSources
 from gemmviz.cluster.pieces import flops, joined
 from gemmviz.cluster.software import software
 from gemmviz.cluster.wire import pack
-from gemmviz.engine.messages import BenchRequest, CheckRequest, CountRequest, Failed, ProbeRequest
+from gemmviz.engine.messages import BenchRequest, CheckRequest, CountRequest, Done, Failed, ProbeRequest
 
 
 class Future:
@@ -120,6 +120,39 @@ class Served(Recording):
     def submit(self, function, piece, key, pure, priority, **where):
         super().submit(function, piece, key, pure, priority, **where)
         return self._first() if self.submitted[-1][1] == 0 else Ended()
+
+
+class Finished:
+    """The future of a piece whose result has arrived; a worker keeps it until it is released."""
+
+    status = "finished"
+
+    def __init__(self, number):
+        self._number, self.kept = number, True
+
+    def add_done_callback(self, done):
+        done(self)
+
+    def result(self, timeout):
+        return pack(Report(self._number, "first", "desk (0)", pack(Done(1))))
+
+    def release(self):
+        self.kept = False
+
+
+def test_a_result_that_has_arrived_is_released_so_that_a_later_death_of_its_worker_costs_nothing():
+    served = []
+
+    class Serving(Recording):
+        def submit(self, *arguments, **options):
+            super().submit(*arguments, **options)
+            served.append(Finished(self.submitted[-1][1]))
+            return served[-1]
+
+    one = Course(Serving(1), [Job(ProbeRequest(1), SentSources([]), True, 1.0) for _ in range(3)])
+    for number, _ in one.run(threading.Event()):
+        assert [future.kept for future in served[: number + 1]] == [False] * (number + 1)
+    assert [heard.last for heard in one.heard] == [Done(1)] * 3
 
 
 @pytest.mark.parametrize("command", DIFFERENT)
