@@ -2,15 +2,16 @@
 
 import json
 import os
+import re
 import subprocess
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from gemmviz.assembly.toolkit import Toolkit
+from gemmviz.assembly.toolkit import INSTALL, Toolkit
 from gemmviz.backends.compiler import BUILD_TIMEOUT_S
-from gemmviz.backends.nvrtc import OF_CUPY, mma_folders, nvrtc_error, options, program_text
+from gemmviz.backends.nvrtc import OF_CUPY, library_folder, mma_folders, nvrtc_error, options, program_text
 from gemmviz.backends.overloads import AMBIGUOUS, address_of, name_of, typed_address_of
 from gemmviz.backends.toolchain import no_room, source_folder
 from gemmviz.catalogue.errors import BuildError, CompileStopped, ConstraintError, Unavailable
@@ -21,6 +22,7 @@ from gemmviz.sandbox.ends import by_signal
 
 _PROGRAM = Path(__file__).with_name("nvrtc_program.py")
 _ARCHITECTURE = "--gpu-architecture="
+_NEEDS_LIBRARY = re.compile(r'cannot open source file "(?:cuda|nv)/')
 _MOST_LISTED, _MOST_FILE = 64 << 20, 64 << 20
 
 
@@ -78,14 +80,16 @@ def compiled(launch: Launch, architecture: str, tools: Toolkit, folder: Path, ad
         When NVRTC does not start.
     """
     plain = [option for option in options(launch) if not option.startswith(_ARCHITECTURE)]
-    flags = [*plain, OF_CUPY, _ARCHITECTURE + architecture, "-lineinfo", "--ptxas-options=-v"]
+    libraries = [folder for folder in (library_folder(),) if folder]
+    flags = [*plain, *(f"-I{folder}" for folder in libraries), OF_CUPY, _ARCHITECTURE + architecture]
+    flags += ["-lineinfo", "--ptxas-options=-v"]
     request = {"code": program_text(launch, address), "entry": name_of(address or address_of(launch)), "options": flags}
     (folder / "request.json").write_text(json.dumps(request), encoding="utf-8")
     python = Path(sys.executable).resolve()
     library = tools.nvrtc.resolve()
     # The folders of the standard library, of NVRTC, and of the headers.
     read = [Path(os.__file__).parent, Path(sys.base_prefix) / "lib", library.parent, tools.nvrtc.parent]
-    read += [source_folder(launch.kernel.path), *mma_folders()]
+    read += [source_folder(launch.kernel.path), *mma_folders(), *libraries]
     result = _run([str(python), "-I", "-S", str(_PROGRAM), str(tools.nvrtc)], folder, read, tools.nvrtc.parent)
     answer = folder / "answer.json"
     if result.stopped or not answer.is_file():
@@ -107,7 +111,10 @@ def compiled(launch: Launch, architecture: str, tools: Toolkit, folder: Path, ad
         typed = typed_address_of(launch) if AMBIGUOUS in log and not address else ""
         if typed:
             return compiled(launch, architecture, tools, folder, typed)
-        raise nvrtc_error(log, launch.kernel.path, launch.entry)
+        error = nvrtc_error(log, launch.kernel.path, launch.entry)
+        if not libraries and _NEEDS_LIBRARY.search(str(error)):
+            raise Unavailable(tr("{error}: it is part of libcu++: {line}", error=error, line=INSTALL))
+        raise error
     return Compiled(folder / "kernel.cubin", _read(folder / "kernel.ptx"), log, str(facts["lowered"]), version, known)
 
 

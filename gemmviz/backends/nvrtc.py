@@ -151,6 +151,24 @@ def nvrtc_error(log: str, path: Path, entry: str) -> BuildError:
 @cache
 def mma_folders() -> tuple[Path, ...]:
     """Return the include folders with mma.h and crt/mma.h, which are not part of NVRTC."""
+    # Only the first folder with each header is used, so that headers of another toolkit version are not mixed in.
+    chosen: list[Path] = []
+    for head in ("mma.h", "crt/mma.h"):
+        first = next((folder for folder in _include_folders() if (folder / head).is_file()), None)
+        if first is not None and first not in chosen:
+            chosen.append(first)
+    return tuple(chosen)
+
+
+@cache
+def library_folder() -> Path | None:
+    """Return the include folder of libcu++, for a compilation without CuPy, which brings its own."""
+    folders = (inner for folder in _include_folders() for inner in (folder / "cccl", folder))
+    return next((folder for folder in folders if (folder / "cuda" / "barrier").is_file()), None)
+
+
+def _include_folders() -> list[Path]:
+    """Return the folders that may have headers of CUDA, the preferred ones first."""
     named = (os.environ.get(variable) for variable in ("CUDA_HOME", "CUDA_PATH"))
     candidates = [Path(folder) / "include" for folder in named if folder]
     spec = importlib.util.find_spec("nvidia")
@@ -159,14 +177,7 @@ def mma_folders() -> tuple[Path, ...]:
         major = cupy_major()
         foreign = {f"cu{other}" for other in (13, 14) if major is not None and other != major}
         candidates += sorted(Path(place).glob("*/include"), key=lambda one: (one.parent.name in foreign, one))
-    candidates.append(Path("/usr/local/cuda/include"))
-    # Only the first folder with each header is used, so that headers of another toolkit version are not mixed in.
-    chosen: list[Path] = []
-    for head in ("mma.h", "crt/mma.h"):
-        first = next((folder for folder in candidates if (folder / head).is_file()), None)
-        if first is not None and first not in chosen:
-            chosen.append(first)
-    return tuple(chosen)
+    return [*candidates, Path("/usr/local/cuda/include")]
 
 
 def has_mma_header() -> bool:

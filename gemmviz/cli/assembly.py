@@ -46,6 +46,7 @@ def add(commands: Any, summary: str) -> None:
     parser.add_argument("--size", type=options.whole, metavar="N", help=size_help)
     options.add_sides(parser)
     options.add_set(parser)
+    options.add_include(parser)
     parser.add_argument(
         "--arch",
         default="",

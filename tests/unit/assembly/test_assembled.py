@@ -14,7 +14,7 @@ from gemmviz.assembly.assemble import assemble
 from gemmviz.assembly.compiled import compiled, disassembled
 from gemmviz.assembly.counts import by_line, counted
 from gemmviz.assembly.summary import summary
-from gemmviz.backends.nvrtc import has_mma_header
+from gemmviz.backends.nvrtc import has_mma_header, library_folder
 from gemmviz.catalogue.errors import BuildError, ConstraintError, Unavailable
 from gemmviz.catalogue.kernel import parse
 from gemmviz.catalogue.ladder import find, ladder
@@ -130,6 +130,38 @@ def test_what_is_wrong_is_said_with_its_line():
 def test_a_loop_for_the_processor_has_no_sass():
     with pytest.raises(ConstraintError, match="is not a CUDA kernel"):
         assemble(launch(find("hostmult1", ladder()), Problem.cube(8)), "", "", lambda _: None)
+
+
+@needs_tools
+def test_where_libcu_is_missing_a_line_installs_it(monkeypatch):
+    text = source("#include <cuda/barrier>\n__global__ void k(float *A, float *B, float *C, int N) {}\n", entry='"k"')
+    wanted = launch(parse(text, Path("mine.cu")), Problem.cube(16))
+    monkeypatch.setattr("gemmviz.assembly.compiled.library_folder", lambda: None)
+    says = r"\"(cuda|nv)/\w+\": it is part of libcu\+\+: pip install 'gemmviz\[assembly\]'$"
+    with pytest.raises(Unavailable, match=says):
+        assemble(wanted, "sm_80", "", lambda _: None)
+
+
+@needs_tools
+@pytest.mark.skipif(library_folder() is None, reason="the headers of libcu++ are not here")
+def test_barriers_and_pipelines_of_libcu_are_compiled():
+    code = """#include <cooperative_groups/memcpy_async.h>
+#include <cuda/barrier>
+#include <cuda/pipeline>
+__global__ void k(float *A, float *B, float *C, int N)
+{
+    __shared__ cuda::barrier<cuda::thread_scope_block> full;
+    __shared__ float part[32];
+    if (threadIdx.x == 0) init(&full, blockDim.x);
+    __syncthreads();
+    cuda::memcpy_async(&part[threadIdx.x], A + threadIdx.x, sizeof(float), full);
+    full.arrive_and_wait();
+    C[threadIdx.x] = part[threadIdx.x] * B[0];
+}
+"""
+    text = source(code, entry='"k"', params=None, block='["32"]', grid='["1"]')
+    listing = assemble(launch(parse(text, Path("mine.cu")), Problem.cube(32)), "sm_80", "", lambda _: None)
+    assert counted(listing.instructions)["LDGSTS"] > 0
 
 
 def test_where_a_tool_is_missing_a_line_installs_it(monkeypatch):

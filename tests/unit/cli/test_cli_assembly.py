@@ -1,11 +1,13 @@
 """``gemmviz assembly`` as typed."""
 
 import json
+from pathlib import Path
 
 import pytest
 from listings import HAS_TOOLS, needs_tools
 
 from gemmviz import cli
+from gemmviz.catalogue.includes import VARIABLE
 
 
 @needs_tools
@@ -47,6 +49,23 @@ def test_a_text_that_does_not_compile_is_named_with_its_line(tmp_path, capsys):
     )
     assert cli.run(["assembly", str(file)]) == 1
     assert 'wrong.cu:9: identifier "a" is undefined' in capsys.readouterr().err
+
+
+@needs_tools
+def test_a_header_in_another_folder_is_found(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch) -> None:
+    monkeypatch.setenv(VARIABLE, "")
+    (tmp_path / "here").mkdir()
+    (tmp_path / "far/deep").mkdir(parents=True)
+    (tmp_path / "far/deep/real.h").write_text("#include <vector>\ntypedef float real;\nstd::vector<real> host();\n")
+    file = tmp_path / "here/mine.cu"
+    file.write_text(
+        '// ---gemmviz\n// entry = "k"\n// args = ["A", "B", "C"]\n// block = [1]\n// grid = [1]\n// ---\n'
+        "#include <deep/real.h>\n__global__ void k(const real *A, const real *B, real *C)\n{\n    C[0] = A[0];\n}\n"
+    )
+    assert cli.run(["assembly", str(file), "--counts"]) == 1
+    assert 'identifier "real" is undefined' in capsys.readouterr().err
+    assert cli.run(["assembly", str(file), "--counts", "-I", str(tmp_path / "far")]) == 0
+    assert "1 LDG" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(
