@@ -40,10 +40,12 @@ def add(commands: Any, summary: str) -> None:
     parser = commands.add_parser(
         "describe",
         help=summary,
-        description="Guesses entry, arguments and launch of a .cu or .c file from its source, records small problems "
+        description="Guesses entry, arguments and launch of a kernel from its source, records small problems "
         "to see whether C is right, and prints the front matter that gemmviz needs. The code itself is never changed.",
     )
-    parser.add_argument("file", metavar="FILE", type=Path, help="a .cu or .c file without front matter")
+    parser.add_argument(
+        "file", metavar="FILE", type=Path, help="a .cu, .c or header file (.cuh, .h, ...) without front matter"
+    )
     parser.add_argument("--entry", metavar="NAME", help="the function to describe, if the file has several kernels")
     options.add_include(parser)
     parser.add_argument("--write", action="store_true", help="put the front matter at the top of the file")
@@ -65,7 +67,7 @@ def _run(args: argparse.Namespace) -> int:
     if args.json:
         _write_json(args.json, made)
     if args.json != "-":
-        _print(made)
+        _print(made, () if args.entry else made.entries)
     if args.write:
         wrong = valid(made)
         if _unanswered(made):
@@ -171,7 +173,8 @@ def _write_json(target: str, made: Guess) -> None:
         write_text(Path(target), text)
 
 
-def _print(made: Guess) -> None:
+def _print(made: Guess, entries: tuple[str, ...]) -> None:
+    """Print a guess and its reasons; `entries` are the kernels that might have been meant instead."""
     console = Console()
     # Not through the console, which would break long lines: people copy this.
     sys.stdout.write(made.front_matter())
@@ -180,10 +183,14 @@ def _print(made: Guess) -> None:
     for (name, kind), role in zip(made.parameters, made.roles, strict=True):
         known = made.why.get(name)
         table.add_row(f"{kind} {name}".replace("* ", "*"), role or "?", known.why if known else "")
+    has = {"params": bool(made.params), "shared": made.shared != "0"}
     for key in ("params", "block", "grid", "shared"):
-        if key in made.why:
+        if key in made.why and has.get(key, True):
             table.add_row(key, "", made.why[key].why)
     console.print(table, markup=False, highlight=False)
+    others = [name for name in entries if name != made.entry.partition("<")[0]]
+    if others and made.right:
+        console.print(f"other kernels of the file (--entry NAME): {', '.join(others)}", markup=False, highlight=False)
     for doubt in made.doubts:
         console.print(f"? {doubt}", markup=False, highlight=False)
     if not _unanswered(made):  # else nothing was recorded, and the questions give the reason

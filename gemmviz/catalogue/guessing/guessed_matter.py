@@ -191,7 +191,8 @@ class Guess:
                 return [tr("{file} has no function marked __global__: there is nothing to run.", file=self.path.name)]
             return [tr("{file} has no function with three pointers: there is nothing to run.", file=self.path.name)]
         found = []
-        if len(self.entries) > 1 and not self.right:
+        likeliest = self.entries[:1] == (self.entry.partition("<")[0],)  # else a person chose another one
+        if len(self.entries) > 1 and likeliest and not self.right:
             found.append(
                 tr(
                     "The file has {count} kernels; {name} looks most like a GEMM.",

@@ -7,6 +7,7 @@ import pytest
 from guessed_texts import FILE
 
 from gemmviz import cli
+from gemmviz.catalogue.guessing.guess import guess
 from gemmviz.catalogue.kernel import parse
 from gemmviz.catalogue.ladder import find, ladder
 from gemmviz.cli.describe import put_on_top
@@ -92,3 +93,23 @@ def test_a_folder_is_called_a_folder(tmp_path: Path, capsys: pytest.CaptureFixtu
     (tmp_path / "folder.cu").mkdir()
     assert cli.run(["describe", str(tmp_path / "folder.cu")]) != 0
     assert "is a folder" in " ".join(capsys.readouterr().err.split())
+
+
+def test_the_other_kernels_of_a_file_are_named_and_reasons_have_a_key(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "mine.cu"
+    path.write_text(FILE + FILE.replace("gemm(", "second_gemm("))
+    assert cli.run(["describe", str(path)]) == 0
+    output = capsys.readouterr().out
+    assert "other kernels of the file (--entry NAME): second_gemm\n" in output
+    assert "params" not in output and "shared" not in output
+    assert cli.run(["describe", str(path), "--entry", "second_gemm"]) == 0
+    assert "other kernels" not in capsys.readouterr().out
+
+
+def test_a_kernel_that_the_user_names_is_not_called_the_likeliest() -> None:
+    wrong = FILE + FILE.replace("gemm(", "second_gemm(")
+    first = guess(wrong, Path("mine.cu"))
+    assert any("gemm looks most like a GEMM" in doubt for doubt in first.doubts)
+    assert not guess(wrong, Path("mine.cu"), "second_gemm").doubts
