@@ -100,6 +100,7 @@ class Trials:
     _refusal: tuple[Guess, Problem, BuildError] | None = None
     _own_refused: str = ""
     _first_refused: bool = False
+    _refusals: set[str] = field(default_factory=set)
     _ran: Guess | None = None
     _missing: Guess | None = None
     _crashing: Guess | None = None
@@ -176,6 +177,7 @@ class Trials:
         if not self.first:
             self.first = tr("recorded at {size}: {fault}", size=at, fault=wrong)
             self._first_refused = isinstance(wrong, Verdict) and wrong.refused
+        self._refusals.add(wrong if isinstance(wrong, Verdict) and wrong.refused else "")
         if not isinstance(wrong, Verdict):
             return
         known = not candidate.params or is_stated(candidate, "params")
@@ -272,6 +274,9 @@ class Trials:
         if len(self.refused) == self.tried > 0 or (self._own_refused and not self._ran):
             reason = self._own_refused or next(iter(self.refused.values()))
             return self._hindered(tr("it cannot be compiled: {reason}", reason=reason), self.guess.hindrance)
+        if self.tried > 1 and len(self._refusals) == 1 and "" not in self._refusals:
+            # Each launch is refused for one reason, such as an unknown instruction: no other launch helps.
+            return self._hindered(self.first, self.guess.hindrance)
         others = self.tried - 1
         also = trn("{count} other launch is wrong too", "{count} other launches are wrong too", others)
         reason = f"{self.first}; {also}" if others > 0 else self.first

@@ -183,3 +183,13 @@ def test_the_outcome_of_a_trial_is_in_the_language_of_the_window(language: str, 
     finally:
         set_language("en")
     assert outcomes[0].startswith(wrong) and outcomes[1].endswith(hindered)
+
+
+def test_what_no_launch_can_help_is_said_alone() -> None:
+    """Where each launch is refused for one reason, other launches, or a missing one, are no news."""
+    text = written("float *A, float *B, float *C, int M, int N, int K", "M", "N", "K", "A", "B", "C")
+    made = guess(text, Path("mine.cu"))
+    found = settle(made, lambda kernel, size: Verdict.of("this instruction is not known", refused=True))
+    assert found.settled.endswith(": this instruction is not known")
+    other = settle(made, lambda kernel, size: Verdict.of(f"blocks {kernel.block} are too large", refused=True))
+    assert "other launches are wrong too" in other.settled
