@@ -178,7 +178,10 @@ def _sizes(function: Function, roles: Roles, votes: Votes) -> None:
                 whys[name, role] = _together(name, [*called, *map(tr, dict.fromkeys(used))])
     taken: set[str] = set()
     plain = [n for n in order if not re.fullmatch(r"(?i)ld_?[abc]|.*(stride|pitch).*", n)]
-    counts = [n for n in plain if meant[n] == "batch" or (_COUNTS_PRODUCTS.search(n) and "M" not in votes[n])]
+    # Beside M, N and K such a name counts products, also where the bound of the block index looks like one of rows.
+    named = {"m", "n", "k"} <= {size_word(meant[n]) for n in plain}
+    called = [n for n in plain if _COUNTS_PRODUCTS.search(n) and (named or "M" not in votes[n])]
+    counts = [n for n in plain if meant[n] == "batch" or n in called]
     if len(plain) == 2 and len(counts) == 1:  # many products of square matrices
         plain.remove(counts[0])
         scores = {key: score for key, score in scores.items() if key[0] != counts[0]}

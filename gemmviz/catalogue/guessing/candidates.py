@@ -11,7 +11,7 @@ import numpy as np
 from gemmviz.catalogue.guessing.folding import bracket, evaluate
 from gemmviz.catalogue.guessing.guessed_matter import SURE, Guess, is_stated
 from gemmviz.catalogue.guessing.kernel_text import kernel_text
-from gemmviz.catalogue.guessing.other_grids import EXACT, QUOTIENT, by_element, one_block, one_tile
+from gemmviz.catalogue.guessing.other_grids import EXACT, QUOTIENT, by_element, one_block, one_product, one_tile
 from gemmviz.catalogue.guessing.other_sizes import (
     SIZES,
     as_deep_as_a_block,
@@ -142,6 +142,7 @@ def _all(guess: Guess) -> Iterator[Guess]:
     yield from one_block(guess)
     yield from one_tile(guess)
     yield from by_element(guess)
+    yield from one_product(guess)
     yield from _otherwise(guess)
     own = roomy[-1]
     if not stated and own.why.get("block", GuessReason(1, "")).confidence < SURE:

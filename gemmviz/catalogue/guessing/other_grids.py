@@ -1,13 +1,15 @@
-"""Variants of a guess with another grid: one block, one tile, a thread for each element of C."""
+"""Variants of a guess with another grid: one block, one tile, one product, a thread for each element of C."""
 
 import re
 from collections.abc import Iterator
 from dataclasses import replace
 
 from gemmviz.catalogue.guessing.folding import bracket
-from gemmviz.catalogue.guessing.guessed_matter import Guess, is_stated
+from gemmviz.catalogue.guessing.guessed_matter import SURE, Guess, is_stated
 from gemmviz.catalogue.guessing.kernel_text import kernel_text
+from gemmviz.catalogue.guessing.roles import GuessReason
 from gemmviz.catalogue.launch import MAX_THREADS_PER_BLOCK
+from gemmviz.language import tr
 
 QUOTIENT = re.compile(r"(?:ceil|floor)\(([MNK]) / (\w+|\(.*\))\)")
 """A side of a grid that is a rounded quotient."""
@@ -36,6 +38,18 @@ def one_tile(guess: Guess) -> Iterator[Guess]:
         sides = [f"{name} == {side}" for name, side in tile.items() if name != "K"]
         for depth in dict.fromkeys((tile["M"], tile["N"])):
             yield replace(guess, requires=(*kept, *sides, f"K == {depth}"))
+
+
+def one_product(guess: Guess) -> Iterator[Guess]:
+    """Yield the launch of one product, where the third index of a block numbers the products of a batch.
+
+    A kernel that divides K among the blocks asks for their number, or adds to C.
+    """
+    body = kernel_text(guess)
+    divides = re.search(r"gridDim\s*\.\s*z|\batomic\w+|nctaid", body)
+    if len(guess.grid) == 3 and guess.grid[2] != "1" and "blockIdx" in body and not divides:
+        why = GuessReason(SURE, tr("the third index of a block numbers products, and one is enough"))
+        yield replace(guess, grid=guess.grid[:2], why=guess.why | {"grid": why})
 
 
 def by_element(guess: Guess) -> Iterator[Guess]:

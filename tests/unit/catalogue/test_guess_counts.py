@@ -2,6 +2,9 @@
 
 from pathlib import Path
 
+import pytest
+from test_guess_false_alarms import settled
+
 from gemmviz.catalogue.guessing.guess import guess
 
 MANY = """__global__ void product(const float *A, const float *B, float *C, int BATCH, int N) {
@@ -32,6 +35,21 @@ void run(const float *A, const float *B, float *C, int batches, int m, int n, in
     dim3 grid((n + 15) / 16, (m + 15) / 16 BLOCKS), block(16, 16);
     if (batches > 0) product<<<grid, block>>>(A, B, C, batches, m, k, k, n);
     else product<<<grid, block>>>(A, B, C, m, k, k, n);
+}
+"""
+BATCH = """__global__ void product(const float *A, const float *B, float *C, int M, int N, int K, STRIDES) {
+    int row = blockIdx.y * 8 + threadIdx.y, column = blockIdx.x * 8 + threadIdx.x;
+    if (row >= M || column >= N BOUND) return;
+    A += blockIdx.z * strideA, B += blockIdx.z * strideB, C += blockIdx.z * strideC;
+    float sum = 0;
+    for (int k = 0; k < K; ++k) sum += A[row * K + k] * B[k * N + column];
+    C[row * N + column] = sum;
+}
+int main() {
+    float *a, *b, *c;
+    int M = 512, N = 256, K = 128, batch = 6;
+    dim3 block(8, 8), grid((N + 7) / 8, (M + 7) / 8, batch);
+    product<<<grid, block>>>(a, b, c, M, N, K, GIVEN);
 }
 """
 COMMENT = """template <int SIDE>
@@ -72,3 +90,30 @@ def test_numbered_dimensions_of_each_matrix_are_its_rows_and_columns() -> None:
 def test_a_launch_in_a_comment_of_several_lines_is_read() -> None:
     made = guess(COMMENT, Path("mine.cu"))
     assert made.params == {"SIDE": (8,)} and made.grid == ("floor(N / SIDE)", "floor(N / SIDE)")
+
+
+@pytest.mark.parametrize(
+    ("strides", "bound", "given"),
+    [
+        ("long strideA, long strideB, long strideC", "", "M * K, K * N, M * N"),
+        ("size_t strideA, size_t strideB, size_t strideC", "", "(size_t)M * K, (size_t)K * N, (size_t)M * N"),
+        (
+            "long strideA, long strideB, long strideC, int batchCount",
+            "|| blockIdx.z >= batchCount",
+            "M * K, K * N, M * N, batch",
+        ),
+    ],
+)
+def test_of_a_batch_with_strides_one_product_is_described(strides: str, bound: str, given: str) -> None:
+    made = settled(BATCH.replace("STRIDES", strides).replace("BOUND", bound).replace("GIVEN", given))
+    assert made.right and made.grid == ("ceil(N / 8)", "ceil(M / 8)")
+    assert made.roles[6:] == ("K * M", "K * N", "M * N", "1")[: len(made.roles) - 6]
+
+
+def test_blocks_that_divide_k_are_no_products() -> None:
+    divided = "int per = (K + 5) / 6, first = blockIdx.z * per; if (first >= K) return;"
+    text = BATCH.replace("BOUND", "").replace(", STRIDES", "").replace(", GIVEN", "")
+    text = text.replace("A += blockIdx.z * strideA, B += blockIdx.z * strideB, C += blockIdx.z * strideC;", divided)
+    text = text.replace("k = 0; k < K;", "k = first; k < K && k < first + per;")
+    made = settled(text.replace("C[row * N + column] = sum;", "atomicAdd(&C[row * N + column], sum);"))
+    assert made.right and made.adds and made.grid[2] == "6"
