@@ -255,7 +255,7 @@ def _launched(made: Guess, shape: Shape, read: Sized, named: Roles, maps: dict[s
         block=shape.block,
         grid=shape.grid,
         shared=shape.shared,
-        requires=tuple(dict.fromkeys([*shape.requires, *asked])),
+        requires=tuple(one for one in dict.fromkeys([*shape.requires, *asked]) if re.search("[A-Za-z]", one)),
         why={**made.why, **shape.why},
         tiles=_tiles_of(boxes, made.column_major) | shape.tiles,
         boxes=boxes,

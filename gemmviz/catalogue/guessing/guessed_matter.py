@@ -75,6 +75,8 @@ class Guess:
         What trials have shown to be wrong with the kernel itself, whatever its launch.
     size
         M, N and K of the launch in the file, where its host code has numbers for them.
+    demo
+        M, N and K at which the kernel opens, where it is wrong at the size that is usual.
     """
 
     path: Path
@@ -112,6 +114,7 @@ class Guess:
     missing: tuple[tuple[str, str], ...] = ()
     flaws: tuple[Flaw, ...] = ()
     size: tuple[int, int, int] | None = None
+    demo: tuple[int, int, int] | None = None
 
     @property
     def arguments(self) -> list[tuple[tuple[str, str], str]]:
@@ -159,6 +162,8 @@ class Guess:
             keys.append(("math", json.dumps(self.math)))
         if self.column_major:
             keys.append(("layout", "{ " + ", ".join(f'{m} = "column"' for m in sorted(self.column_major)) + " }"))
+        if self.demo:
+            keys.append(("demo", f"{{ size = {list(self.demo)} }}"))
         in_entry = {"M", "N", "K"} & {*re.findall(r"\w+", self.entry.partition("<")[2])}
         needed = max(needed_version(name for name, _ in keys), VERSION_OF_STRUCTS * bool(self.structs or in_entry))
         if needed > 1:  # the default of front matter is version 1

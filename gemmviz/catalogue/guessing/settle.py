@@ -26,6 +26,7 @@ from gemmviz.catalogue.guessing.folding import bracket
 from gemmviz.catalogue.guessing.guessed_kernel import guessed_kernel
 from gemmviz.catalogue.guessing.guessed_matter import Guess, is_stated
 from gemmviz.catalogue.guessing.one_step import RIGHT_AT_ONE
+from gemmviz.catalogue.guessing.opening_size import with_opening_size
 from gemmviz.catalogue.guessing.other_sizes import with_shown_sizes
 from gemmviz.catalogue.guessing.random_trial import with_random_numbers
 from gemmviz.catalogue.guessing.trial_sizes import EVEN, MOST_PRODUCTS, UNEVEN, broad_size, first_size, has_blocks
@@ -80,16 +81,13 @@ def settle(
         Returns a race of a launch, if it has one: asked where C is wrong with the launch in the file.
     alternatives
         Whether to try the next likely guesses when the guess is wrong.
-    spent
-        Returns the processor time in seconds. After a minute of it no further launch is tried.
-    clock
-        Returns the time in seconds. After five minutes no further launch is tried.
+    spent, clock
+        Return the processor time and the time, in seconds. After one minute, or five, no further launch is tried.
     """
     found = _for_whole_numbers(guess, try_one, alternatives, Trials(guess, spent, clock, try_device, try_race))
-    if try_random is None or not found.right or not is_float(found.dtype):
-        return found
-    size = first_size(guessed_kernel(found))
-    return with_random_numbers(found, size, try_random) if size else found
+    size = first_size(guessed_kernel(found)) if found.right else None
+    found = with_opening_size(found, size, try_one) if size else found
+    return with_random_numbers(found, size, try_random) if size and try_random and is_float(found.dtype) else found
 
 
 def _for_whole_numbers(guess: Guess, try_one: TryOne, alternatives: bool, trials: Trials) -> Guess:

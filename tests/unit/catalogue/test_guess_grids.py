@@ -138,3 +138,24 @@ def test_a_grid_that_a_function_fills_in_is_not_one_block(sets: str) -> None:
 def test_a_grid_without_values_that_gets_its_extents_later_has_them() -> None:
     lines = f"int m = 96, n = 64, k = 32; {BLOCK}; dim3 grid; grid.x = n / 16; grid.y = m / 16;"
     assert guessed(ANY, lines, "m, n, k").grid == ("floor(N / 16)", "floor(M / 16)")
+
+
+def test_a_condition_of_numbers_alone_is_left_out() -> None:
+    text = """__global__ void gemm(const float *A, const float *B, float *C, int M, int N, int K) {
+    int row = (blockIdx.x * blockDim.x + threadIdx.x) / warpSize, col = blockIdx.y * blockDim.y + threadIdx.y;
+    float sum = 0;
+    for (int k = 0; k < K; k++) sum += A[row * K + k] * B[k * N + col];
+    if (row < M && col < N) C[row * N + col] = sum;
+}
+void run(float *A, float *B, float *C, int M, int N, int K) {
+    dim3 grid, block;
+    block.x = 128;
+    block.y = 4;
+    grid.x = (M + (block.x / 32 - 1)) / (block.x / 32);
+    grid.y = (N + block.y - 1) / block.y;
+    gemm<<<grid, block>>>(A, B, C, M, N, K);
+}
+"""
+    made = guess(text, Path("mine.cu"))
+    assert made.block == ("128", "4") and "ceil(M / 4)" in made.grid
+    assert not made.requires
