@@ -110,10 +110,10 @@ def _is_kept(mark: str, name: str) -> bool:
     """Return whether an include directive is kept.
 
     The user's own headers have replaced their directives already if they were found. An unknown header in a folder of
-    a library is kept, so that the compiler reports it as missing.
+    a library is kept, so that the compiler reports it as missing. A path of somebody's own machine is no library.
     """
     kind = header_kind(name)
-    return kind == "device" or (not kind and mark == "<" and "/" in name)
+    return kind == "device" or (not kind and mark == "<" and "/" in name and name[0] != "/")
 
 
 def _kept(found: list[Declaration], plain: str, defined: Mapping[str, frozenset[str]], entry: str) -> set[Declaration]:

@@ -57,6 +57,7 @@ static constexpr int warpSize = 32;
 
 #define __global__
 #define __device__
+#define __managed__
 #define __host__
 #define __forceinline__ inline __attribute__((always_inline))
 // Empty, because the headers of the system use __attribute__((__noinline__)).

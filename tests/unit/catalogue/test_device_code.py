@@ -235,3 +235,11 @@ def test_the_sides_of_a_launch_outside_of_functions_are_the_hosts(sides: str) ->
     text += "__global__ void gemm(float *C, int x) { C[x] = N; }\n"
     kept = device_code(text, "gemm")
     assert "dim3" not in kept and "N = 64" in kept
+
+
+@pytest.mark.parametrize("head", ["#include </home/somebody/project/helper.h>\n", "__managed__ float C_of_all[16];\n"])
+def test_paths_of_another_machine_and_managed_variables_do_not_stop_a_recording(head: str) -> None:
+    text = head + PROGRAM.replace(
+        "float twice(float x) { return", "float twice(float x) { float *C_of_all = &x; return"
+    )
+    assert record(launch(guessed_kernel(guess(text, Path("program.cu"))), Problem.cube(24))).wrong == 0
