@@ -237,9 +237,7 @@ def test_the_sides_of_a_launch_outside_of_functions_are_the_hosts(sides: str) ->
     assert "dim3" not in kept and "N = 64" in kept
 
 
-@pytest.mark.parametrize("head", ["#include </home/somebody/project/helper.h>\n", "__managed__ float C_of_all[16];\n"])
+@pytest.mark.parametrize("head", ["#include </home/somebody/project/helper.h>\n", "__managed__ float kept[16];\n"])
 def test_paths_of_another_machine_and_managed_variables_do_not_stop_a_recording(head: str) -> None:
-    text = head + PROGRAM.replace(
-        "float twice(float x) { return", "float twice(float x) { float *C_of_all = &x; return"
-    )
+    text = head + PROGRAM.replace("{ return x + x; }", "{ float *kept = &x; return x + *kept; }")
     assert record(launch(guessed_kernel(guess(text, Path("program.cu"))), Problem.cube(24))).wrong == 0
