@@ -1,6 +1,6 @@
 // Words that nvcc has from the host's headers, which NVRTC does not read. It stands in front of every kernel.
 #pragma once
-#include "stdint.h"
+#include "cstdint"
 #include "type_traits"
 // Spellings of asm that nvcc takes from the host's compiler.
 #define __asm__ asm

@@ -81,10 +81,25 @@ __global__ void gemm(const float *A, const float *B, float *C, int M, int N, int
     if (row < M && col < N) C[row * N + col] = sum;
 }
 """
+# As strangers write it: nvcc takes #import, and finds names of the C++ library by itself.
+LIBRARY = """
+#import <cuda_runtime.h>
+#include <thread>
+template <class T> __global__ void gemm_of(const T *A, const T *B, T *C, int M, int N, int K)
+{
+    static_assert(std::is_floating_point_v<T> && !std::is_integral_v<T>, "floats");
+    std::uint32_t row = blockIdx.y * 8 + threadIdx.y, col = blockIdx.x * 8 + threadIdx.x;
+    if (row >= M || col >= N) return;
+    T sum = 0;
+    for (int k = 0; k < K; k++) sum += A[row * K + k] * B[k * N + col];
+    C[row * N + col] = sum;
+}
+"""
 
 
 def job(text: str) -> Launch:
-    return launch(parse(HEAD + text, Path("mine.cu")), Problem(12, 9, 7))
+    head = HEAD.replace('"gemm"', '"gemm_of<float>"') if text == LIBRARY else HEAD
+    return launch(parse(head + text, Path("mine.cu")), Problem(12, 9, 7))
 
 
 @pytest.mark.skipif(compiler().kind != "clang", reason="gcc has no properties")
@@ -95,12 +110,12 @@ def test_an_index_may_be_a_variable_or_a_parameter() -> None:
     assert all("A[row" in line or "C[row" in line for line in lines)  # the indices are no accesses
 
 
-@pytest.mark.parametrize("text", [WORDS, MACROS, POINTER])
+@pytest.mark.parametrize("text", [WORDS, MACROS, POINTER, LIBRARY])
 def test_words_of_the_headers_of_cuda_and_short_macros_do_no_harm(text: str) -> None:
     assert record(job(text), deadline_s=10).wrong == 0
 
 
 @pytest.mark.skipif(nvrtc_alone.library() is None, reason="there is no NVRTC")
-@pytest.mark.parametrize("text", [OWN_INDICES, WORDS, MACROS, POINTER])
+@pytest.mark.parametrize("text", [OWN_INDICES, WORDS, MACROS, POINTER, LIBRARY])
 def test_nvrtc_takes_them(text: str) -> None:
     assert nvrtc_alone.errors(job(text), "sm_80") == ""
