@@ -22,6 +22,8 @@ _PART_OF_STD = re.compile(r"using\s+namespace\s+(?:::\s*)?std\s*::")
 _INVOCATION = re.compile(r"\s*([A-Za-z_]\w*)\s*\(")
 # The sides of a grid or a block, as a variable outside of functions: no constant expression, so of the host only.
 _SIDES = re.compile(r"(?:(?:static|const|inline)\s+)*dim3\s+\w+\s*[({=;]")
+# nvcc takes ``#import <cuda_runtime.h>`` for an include, NVRTC does not.
+_IMPORT = re.compile(r"^([ \t]*#[ \t]*)import(?=[ \t]*<)", re.MULTILINE)
 _MARKS = frozenset({"__device__", "__global__", "__constant__", "__shared__", "__managed__"})
 # Headers of PyTorch include CUDA's numbers with 16 bits, and have names of their own for them.
 _TORCH = re.compile(r"(?:torch|ATen|c10)/[\w/.]+")
@@ -53,7 +55,8 @@ def device_code(text: str, entry: str = "", has_header: Callable[[str], bool] = 
         kept = _is_kept(found[1], found[2]) and (header_kind(found[2]) != "device" or has_header(found[2]))
         return found[0] if kept else " " * len(found[0])
 
-    text = _with_torch_types(_COMMAND.sub(lambda line: " " * len(line[0]), text))
+    text = _IMPORT.sub(r"\1include", _COMMAND.sub(lambda line: " " * len(line[0]), text))
+    text = _with_torch_types(text)
     whole, text = text, INCLUDE.sub(include, text)
     plain = plain_code(text, directives=False)
     found = declarations(plain)

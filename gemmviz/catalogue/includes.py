@@ -11,7 +11,7 @@ from gemmviz.catalogue.plain_code import plain_code
 
 VARIABLE = "GEMMVIZ_INCLUDE"
 """The environment variable with further header folders, separated by colons."""
-_DIRECTIVE = r"^[ \t]*#[ \t]*(?:include|import)[ \t]*([<\"])([^>\"\n]+)[>\"]"
+_DIRECTIVE = r"^[ \t]*#[ \t]*include[ \t]*([<\"])([^>\"\n]+)[>\"]"
 INCLUDE = re.compile(_DIRECTIVE + r"[^\n]*", re.MULTILINE)
 """An include with the rest of its line. Its groups are the sign before the name, and the name."""
 INCLUDE_ALONE = re.compile(_DIRECTIVE, re.MULTILINE)
