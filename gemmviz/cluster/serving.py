@@ -16,7 +16,7 @@ from gemmviz.catalogue.errors import Unavailable
 from gemmviz.cluster.connection import is_loopback, need_dask, require_tls, security
 from gemmviz.cluster.course import GPU
 from gemmviz.cluster.tls import Tls
-from gemmviz.language import tr
+from gemmviz.language import mark, tr
 
 _VISIBLE = "CUDA_VISIBLE_DEVICES"
 # A worker that finds no scheduler for so long ends; its machine may have been started earlier.
@@ -184,7 +184,8 @@ async def _serve(
             if any(nanny.why == _SCHEDULER_ENDS for nanny in nannies):
                 print(tr("The workers have ended with their scheduler, {address}.", address=at), flush=True)
                 return False
-            print(tr("The connection to {address} was lost: the workers join it again.", address=at), flush=True)
+            lost = mark("The connection to {address} was lost: for two minutes the workers try to join it again.")
+            print(tr(lost, address=at), flush=True)
             return True
         finally:
             watch.cancel()

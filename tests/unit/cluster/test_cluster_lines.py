@@ -76,7 +76,8 @@ class Lab:
 
     def joins_again(self, host: Host) -> None:
         """Wait until a worker that has lost its scheduler joins it again."""
-        assert self.line_of(host) == f"The connection to {self.address} was lost: the workers join it again.\n"
+        lost = f"The connection to {self.address} was lost: for two minutes the workers try to join it again.\n"
+        assert self.line_of(host) == lost
         while (line := self.line_of(host)) and "waiting for it" in line:
             pass
         assert line == f"The scheduler is {self.address}; workers: 1 here, 0 hosts.\n"
