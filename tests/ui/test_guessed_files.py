@@ -26,6 +26,8 @@ def test_a_file_whose_launch_is_guessed_without_doubt_opens_at_once(window, qtbo
     code = path.read_text()
     open_trusted(window, path)
     assert window.session.choice.base.name == "bare" and not window.findChildren(DescribeForm)
+    # Its title would only repeat the file's name, so its row in the list names the function.
+    assert window.ladder.rows.title("bare") == window.session.choice.base.entry.partition("<")[0] == "gputiled"
     described = window.source.toPlainText()
     assert described.startswith(f"{code}// ---gemmviz") and path.read_text() == code
     wait_shown(window, qtbot)

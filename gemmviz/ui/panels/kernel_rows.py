@@ -79,9 +79,13 @@ class KernelRows:
         return len(self.session.preferences.finished.intersection(names)), len(names)
 
     def title(self, name: str) -> str:
-        """Return the title of a kernel, or the name that people know it by."""
+        """Return the title of a kernel, or the name that people know it by; its function if it has only the file's name."""
         kernel = self.kernels.get(name)
-        return (tr(kernel.title) or kernel.alias) if kernel else ""
+        if kernel is None:
+            return ""
+        title, function = tr(kernel.title) or kernel.alias, kernel.entry.partition("<")[0].rpartition("::")[2]
+        plain = [words.replace("_", " ").casefold() for words in (name, title, function)]
+        return function if function and plain[0] == plain[1] != plain[2] else title
 
     def short_title(self, name: str) -> str:
         """Return a kernel's title without the beginning that it shares with the kernel before it in its chapter."""
