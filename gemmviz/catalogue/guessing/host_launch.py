@@ -171,7 +171,7 @@ def expression(
 
 
 def computed_arguments(launch: HostLaunch, function: Function, source: ParsedSource, roles: Roles) -> dict[str, str]:
-    """Return the arguments of integer parameters that are more than a size, such as ``4 * N``, by parameter.
+    """Return the arguments of whole numbers and flags that are more than a size, such as ``4 * N``, by parameter.
 
     The scales of the product, alpha and beta, are left out.
 
@@ -187,7 +187,8 @@ def computed_arguments(launch: HostLaunch, function: Function, source: ParsedSou
         role = roles.of.get(parameter.name, "")
         # Of two parameters that seem to be one size, the second may be a part of it: the number of vectors, of tiles.
         first = roles.parameter(role) or parameter.name
-        if parameter.pointer or parameter.type not in WHOLE or (role in _GIVEN and parameter.name == first):
+        whole = parameter.type in WHOLE or parameter.type == "bool"
+        if parameter.pointer or not whole or (role in _GIVEN and parameter.name == first):
             continue
         own, same = (number_at(launch, source, places[one]) for one in (parameter.name, first))
         if role and own is not None and own == same and first != parameter.name:

@@ -132,6 +132,13 @@ def test_a_result_that_is_cut_at_zero_is_described_with_its_epilogue() -> None:
     assert made.right and made.epilogue == "relu"
 
 
+@pytest.mark.parametrize(("given", "role", "epilogue"), [("false", "0", ""), ("true", "1", "relu")])
+def test_a_flag_has_the_value_that_the_host_code_gives_it(given: str, role: str, epilogue: str) -> None:
+    store = "C[row * N + col] = cut ? fmaxf(sum, 0.0f) : sum;"
+    made = settled(program(f"{SIGNATURE}, bool cut", store, f"A, B, C, M, N, K, {given}"))
+    assert made.right and made.roles[-1] == role and made.epilogue == epilogue
+
+
 def test_a_part_of_c_that_is_right_shows_its_rows_columns_and_depth() -> None:
     text = program(SIGNATURE, "C[row * N + col] = sum;", "A, B, C, M, N, K", grid="1, 1")
     made = replace(guess(text, Path("mine.cu")), requires=())
