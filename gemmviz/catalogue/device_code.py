@@ -27,7 +27,7 @@ _IMPORT = re.compile(r"^([ \t]*#[ \t]*)import(?=[ \t]*<)", re.MULTILINE)
 _MARKS = frozenset({"__device__", "__global__", "__constant__", "__shared__", "__managed__"})
 # Headers of PyTorch include CUDA's numbers with 16 bits, and have names of their own for them.
 _TORCH = re.compile(r"(?:torch|ATen|c10)/[\w/.]+")
-_TORCH_TYPE = re.compile(r"\b(?:at|c10)\s*::\s*(?:Half|BFloat16)\b")
+_TORCH_TYPE = re.compile(r"\b(?:at|c10)\s*::\s*(?:Half|BFloat16)\b|\bPackedTensorAccessor(?:32|64)?\b")
 _NUMBERS = re.compile(r"\b(?:half2?|__half2?|__nv_bfloat16\d?|nv_bfloat16\d?)\b")
 _OF_NUMBERS = re.compile(r"cuda_(?:fp16|bf16)\.h(?:pp)?")
 _TORCH_TYPES = "#include <gemmviz/torch_types.h>"
@@ -82,7 +82,7 @@ def device_code(text: str, entry: str = "", has_header: Callable[[str], bool] = 
 
 
 def _with_torch_types(text: str) -> str:
-    """Return a text with CUDA's types in place of the first header of PyTorch, if nothing else declares them."""
+    """Return a text with our header in place of the first one of PyTorch, if the text uses a type that ours has."""
     found = next((one for one in INCLUDE.finditer(text) if _TORCH.fullmatch(one[2])), None)
     if found is None:
         return text

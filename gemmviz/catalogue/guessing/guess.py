@@ -10,6 +10,7 @@ import numpy as np
 from gemmviz.catalogue.device_code import device_code
 from gemmviz.catalogue.dtypes import ElementType, SumType, sums_of
 from gemmviz.catalogue.guessing import cxx, host_launch, host_maps, indexing, struct_types
+from gemmviz.catalogue.guessing.accessors import Accessor, is_accessor, without_accessors
 from gemmviz.catalogue.guessing.asked_values import marked
 from gemmviz.catalogue.guessing.block_comments import with_commented_block
 from gemmviz.catalogue.guessing.block_steps import with_block_steps
@@ -34,7 +35,7 @@ from gemmviz.catalogue.guessing.run_time_tiles import run_time_tiles, with_tiles
 from gemmviz.catalogue.guessing.scale_pointers import as_structures, joined
 from gemmviz.catalogue.guessing.shape import Shaper
 from gemmviz.catalogue.guessing.sized import Sized, sized
-from gemmviz.catalogue.guessing.struct_parameters import StructParameter, flattened, own_arguments
+from gemmviz.catalogue.guessing.struct_parameters import Members, flattened, own_arguments
 from gemmviz.catalogue.guessing.tokens import tokens_of
 from gemmviz.catalogue.guessing.tunable import whole_params
 from gemmviz.catalogue.guessing.unused_pointers import with_unused
@@ -119,7 +120,7 @@ def _candidates(source: ParsedSource, path: Path) -> list[Function]:
 
 
 def _has_three(function: Function) -> bool:
-    return sum(p.pointer or is_map(p) for p in function.parameters) >= 3
+    return sum(p.pointer or is_map(p) or is_accessor(p) for p in function.parameters) >= 3
 
 
 def _evaluated(
@@ -167,7 +168,8 @@ def _describe(function: Function, source: ParsedSource, path: Path, text: str, n
     own = {name for _, name, _ in function.template} | {parameter.name for parameter in function.parameters}
     source = replace(source, constants={n: v for n, v in source.constants.items() if n not in own})
     whole = function
-    function, matrices = flattened(function, source.layouts)
+    function, accessors = without_accessors(function)
+    function, matrices = (function, accessors) if accessors else flattened(function, source.layouts)
     types, undecided = element_types(function, source, text)
     function, pitches = in_elements(_typed(inlined(function, source), types, source))
     tiles = run_time_tiles(function, source)
@@ -274,11 +276,16 @@ def _cluster(read: Sized, made: Shape) -> tuple[str, ...]:
     return () if None in sides else tuple(filter(None, sides))
 
 
-def _reasons_of_members(matrices: Mapping[str, StructParameter], named: Roles) -> dict[str, GuessReason]:
+def _reasons_of_members(matrices: Mapping[str, Members], named: Roles) -> dict[str, GuessReason]:
     """Return the evidence for the roles of the members of structures that are matrices."""
     called = GuessReason(0.7, tr("it is called like this member of a matrix"))
+    of_tensor = GuessReason(0.8, tr("PyTorch's accessors have this member"))
     return {
-        f"{name}.{member.name}": called if one.matrix else named.why.get(one.read_as(member.name), GuessReason(0, ""))
+        f"{name}.{member.name}": of_tensor
+        if isinstance(one, Accessor)
+        else called
+        if one.matrix
+        else named.why.get(one.read_as(member.name), GuessReason(0, ""))
         for name, one in matrices.items()
         for member in one.members
     }

@@ -136,7 +136,7 @@ def _is_part(launch: HostLaunch, function: Function) -> bool:
 
 def _has_assumed_sides(launch: HostLaunch, function: Function, roles: Roles) -> bool:
     """Return whether a launch has sides of tensors that it does not give as arguments: they are what is usual."""
-    sides = {side for side, _ in usual_sides(function.parameters, launch.arguments, roles.of)}
+    sides = {side for side, _ in usual_sides(function.parameters, launch.arguments, roles)}
     given = {word for argument in launch.arguments for word in argument}
     parts = (*launch.grid, *launch.block, *(value for name, value in launch.constants.items() if name not in given))
     return not (sides - given).isdisjoint(word for part in parts for word in part)
@@ -322,7 +322,7 @@ def _names(launch: HostLaunch, function: Function, source: ParsedSource, roles: 
             names.setdefault(role, role)
             if not launch.arguments or _has_structures(launch, function):  # called by a pointer, or with matrices
                 names.setdefault(role.lower(), role)
-    for side, size in usual_sides(function.parameters, launch.arguments, roles.of):
+    for side, size in usual_sides(function.parameters, launch.arguments, roles):
         names.setdefault(side, size)
     return names
 

@@ -8,6 +8,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from gemmviz.catalogue.guessing.accessors import Accessor
 from gemmviz.catalogue.guessing.functions import Function, Parameter
 from gemmviz.catalogue.guessing.roles import MATRIX_WORDS, REAL, WHOLE, matrix_called, plain_word
 from gemmviz.catalogue.guessing.struct_types import bodies
@@ -67,6 +68,10 @@ class StructParameter:
         )
 
 
+Members = StructParameter | Accessor
+"""A parameter of which each member has a role of its own."""
+
+
 def layouts(tokens: Sequence[str]) -> dict[str, tuple[Parameter, ...]]:
     """Return the structures of a text that have only numbers and pointers, several of them, by name."""
     found: dict[str, tuple[Parameter, ...]] = {}
@@ -100,7 +105,7 @@ def _size(matrix: str, member: str) -> str:
     return columns if _COLUMNS.fullmatch(member) else rows if _ROWS.fullmatch(member) else ""
 
 
-def flattened(function: Function, known: Layouts) -> tuple[Function, dict[str, StructParameter]]:
+def flattened(function: Function, known: Layouts) -> tuple[Function, Mapping[str, Members]]:
     """Return a kernel without structures as parameters.
 
     In place of matrices as structures it takes pointers and the sizes M, N and K.
@@ -219,7 +224,7 @@ def sizes_of_members(functions: Sequence[Function], known: Layouts) -> dict[str,
 
 
 def own_arguments(
-    parameters: Sequence[Parameter], matrices: Mapping[str, StructParameter], role_of: Callable[[str], str]
+    parameters: Sequence[Parameter], matrices: Mapping[str, Members], role_of: Callable[[str], str]
 ) -> tuple[list[tuple[str, str, str]], list[tuple[int, int, bool]]]:
     """Return name, type and role of each parameter of a kernel, and the structures among them.
 
@@ -228,7 +233,7 @@ def own_arguments(
     parameters
         The kernel's own parameters.
     matrices
-        Those that are structures, from `flattened`: their members stand in their place.
+        Those that are structures, from `flattened` or `without_accessors`: their members stand in their place.
     role_of
         Returns the role of a parameter of the flattened kernel.
 

@@ -1,13 +1,18 @@
 """Tensors of PyTorch in host code: their sides and their data get names, as they are in no variable."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 
 from gemmviz.catalogue.guessing.functions import Parameter
+from gemmviz.catalogue.guessing.roles import Roles
 
 SIDES = frozenset({"size", "sizes", "shape"})
 """Members that return a side."""
-DATA = frozenset({"data_ptr", "data", "mutable_data_ptr", "const_data_ptr"})
-"""Members that return a pointer to the elements."""
+DATA = frozenset(
+    {"data_ptr", "data", "mutable_data_ptr", "const_data_ptr"}
+    | {"packed_accessor", "packed_accessor32", "packed_accessor64"}
+)
+"""Members that return a pointer to the elements, or an accessor of them."""
+_LONGEST = 16  # tokens of the arguments of a template
 _MEANT = {"A": ("M", "K"), "B": ("K", "N"), "C": ("M", "N")}
 
 
@@ -36,15 +41,17 @@ def named_sides(tokens: Sequence[str], at: int) -> tuple[str, int] | None:
     if member not in DATA:
         return None
     open_ = at + 2
-    if tokens[open_ : open_ + 1] == ["<"] and ">" in tokens[open_ : open_ + 8]:
+    if tokens[open_ : open_ + 1] == ["<"] and ">" in tokens[open_ : open_ + _LONGEST]:
         open_ = tokens.index(">", open_) + 1
     return (tensor, open_ + 2) if tokens[open_ : open_ + 2] == ["(", ")"] else None
 
 
 def usual_sides(
-    parameters: Sequence[Parameter], arguments: Sequence[Sequence[str]], roles: Mapping[str, str]
+    parameters: Sequence[Parameter], arguments: Sequence[Sequence[str]], roles: Roles
 ) -> Iterator[tuple[str, str]]:
-    """Yield the names of the sides of a launch's matrices, and the size that each is where A and B lie by rows.
+    """Yield the names of the sides of a launch's matrices, and the size that each is, with elements in PyTorch's order.
+
+    A matrix that the kernel reads by columns is a tensor with both sides exchanged.
 
     Parameters
     ----------
@@ -54,6 +61,7 @@ def usual_sides(
         The roles of the parameters.
     """
     for parameter, argument in zip(parameters, arguments, strict=False):
-        sizes = _MEANT.get(roles.get(parameter.name, ""), ())
+        role = roles.of.get(parameter.name, "")
+        sizes = _MEANT.get(role, ())[:: -1 if role in roles.column_major else 1]
         if parameter.pointer and len(argument) == 1 and argument[0].isidentifier():
             yield from ((side_of(argument[0], str(side)), size) for side, size in enumerate(sizes))

@@ -79,7 +79,7 @@ class KernelRows:
         return len(self.session.preferences.finished.intersection(names)), len(names)
 
     def title(self, name: str) -> str:
-        """Return the title of a kernel, or the name that people know it by; its function if it has only the file's name."""
+        """Return a kernel's title, or the name that people know it by; its function if the title is the file's name."""
         kernel = self.kernels.get(name)
         if kernel is None:
             return ""
