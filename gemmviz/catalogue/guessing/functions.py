@@ -27,6 +27,11 @@ class Parameter:
     const: bool
     declared: str = field(default="", compare=False)
 
+    @property
+    def depth(self) -> int:
+        """The number of pointers before an element: 2 for ``float **A``, and 1 for ``float (*A)[8]``."""
+        return max(self.declared.count("*") if "(" not in self.declared else 0, int(self.pointer))
+
 
 @dataclass(frozen=True)
 class Function:

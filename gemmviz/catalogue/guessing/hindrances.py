@@ -21,6 +21,7 @@ _BELOW_A_BYTE = re.compile(
 )
 _BYTES = ("int8", "uint8", "int32")
 _FILLED = re.compile(r"\bcudaMemcpyToSymbol(?:Async)?\s*\(\s*&?\s*(\w+)")
+_OF_FILE = re.compile(r"\b__(?:device|managed)__\s+[^;{}()=]*;")
 _DIRECTIVE = re.compile(r"^[ \t]*#[ \t]*(if\w*|el\w+|endif)\b(.*)$", re.MULTILINE)
 _ARCHITECTURE = re.compile(r"\b__CUDA_ARCH__\s*(>=?)\s*(\d+)")
 _RECORDED = 900  # __CUDA_ARCH__ of simt/prelude/cuda.h
@@ -53,6 +54,16 @@ def in_its_file(made: Guess) -> str:
             len(packed),
             names=_some(packed),
         )
+    apart = [name for (name, kind), _ in made.arguments if kind.endswith("**")]
+    if apart:
+        return trn(
+            "{names} is a pointer to pointers, and a matrix is given as one block of memory; for a batch of matrices "
+            "front matter has to say it (args with A.pointers, and batch)",
+            "{names} are pointers to pointers, and a matrix is given as one block of memory; for a batch of matrices "
+            "front matter has to say it (args with A.pointers, and batch)",
+            len(apart),
+            names=_some(apart),
+        )
     below = _BELOW_A_BYTE.search(without_comments(made.text)) if made.dtype in _BYTES else None
     if below:
         bits = 4 if below["four"] or below["also"] else 1
@@ -73,6 +84,13 @@ def in_its_file(made: Guess) -> str:
             "the kernel reads {names}, which the host fills before (cudaMemcpyToSymbol): a recording runs no host code",
             names=_some(dict.fromkeys(filled)),
         )
+    arrays = [] if any("*" in kind for (_, kind), _ in made.arguments) else _arrays_of_file(made, words)
+    if arrays:
+        return tr(
+            "{names} are variables of the file, and matrices have to be parameters: give them to the kernel as "
+            "pointers",
+            names=_some(arrays),
+        )
     newer = _newer(own)
     if newer:
         return tr(
@@ -82,6 +100,13 @@ def in_its_file(made: Guess) -> str:
             own=f"{_RECORDED / 100:.1f}",
         )
     return ""
+
+
+def _arrays_of_file(made: Guess, words: set[str]) -> list[str]:
+    """Return the arrays in global memory that a kernel uses without a parameter."""
+    declared = _OF_FILE.findall(without_comments(made.text))
+    found = [name for one in declared for name in re.findall(r"(\w+)\s*\[", one)]
+    return list(dict.fromkeys(name for name in found if name in words))
 
 
 def _newer(kernel: str) -> int:

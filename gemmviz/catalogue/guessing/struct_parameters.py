@@ -248,7 +248,7 @@ def own_arguments(
     for p in parameters:
         one = matrices.get(p.name)
         if one is None:
-            found.append((p.name, p.type + (" *" if p.pointer else ""), role_of(p.name)))
+            found.append((p.name, f"{p.type} {'*' * p.depth}".rstrip(), role_of(p.name)))
             continue
         structures.append((len(found), len(found) + len(one.members), one.pointer))
         for member, role in zip(one.members, one.roles(role_of), strict=True):

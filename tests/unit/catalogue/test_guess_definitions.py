@@ -14,6 +14,7 @@ from gemmviz.catalogue.guessing.guess import guess
 from gemmviz.catalogue.guessing.guessed_kernel import guessed_kernel
 from gemmviz.catalogue.guessing.guessed_matter import Guess
 from gemmviz.catalogue.guessing.settle import settle
+from gemmviz.catalogue.guessing.verdict import Verdict
 from gemmviz.catalogue.kernel import Kernel
 from gemmviz.catalogue.launch import launch
 from gemmviz.catalogue.plain_code import plain_code
@@ -198,3 +199,36 @@ def test_a_missing_header_is_named_with_the_empty_submodule_that_may_have_it(tmp
 def test_a_macro_goes_on_behind_a_text_that_goes_on() -> None:
     text = '#define STEP(x) asm volatile("one \\\n two;" : \\\n    "=r"(x))\nint y;\n'
     assert plain_code(text, directives=False).split() == ["int", "y;"]
+
+
+def test_pointers_to_pointers_are_named_and_the_kernel_is_not_called_wrong() -> None:
+    text = """__global__ void product(const float *const *A, const float *const *B, float **C, int n)
+    {
+        int row = blockIdx.y * 8 + threadIdx.y, col = blockIdx.x * 8 + threadIdx.x;
+        float sum = 0;
+        for (int k = 0; k < n; k++) sum += A[row][k] * B[k][col];
+        C[row][col] = sum;
+    }
+    void run(float **a, float **b, float **c, int n) { product<<<dim3(n / 8, n / 8), dim3(8, 8)>>>(a, b, c, n); }
+    """
+    made = guess(text, Path("mine.cu"))
+    assert "A, B, C are pointers to pointers" in made.hindrance
+    found = settle(made, lambda kernel, size: Verdict.of("it crashes", crashed=True))
+    assert not found.right and not found.wrong_itself and "A, B, C are pointers to pointers" in found.settled
+
+
+def test_matrices_that_are_variables_of_the_file_are_named() -> None:
+    text = """#define N 64
+    __device__ float A[N][N], B[N][N];
+    __device__ float C[N][N];
+    __device__ int other[4];
+    __global__ void product()
+    {
+        int row = blockIdx.y * 8 + threadIdx.y, col = blockIdx.x * 8 + threadIdx.x;
+        float sum = 0;
+        for (int k = 0; k < N; k++) sum += A[row][k] * B[k][col];
+        C[row][col] = sum;
+    }
+    int main() { product<<<dim3(8, 8), dim3(8, 8)>>>(); }
+    """
+    assert guess(text, Path("mine.cu")).hindrance.startswith("A, B, C are variables of the file")
