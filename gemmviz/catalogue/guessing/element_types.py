@@ -19,6 +19,7 @@ _LAYOUTS = {"row_major", "col_major"}
 _MULTIPLIED = {"f16": "half", "bf16": "__nv_bfloat16"}
 _PRODUCTS = re.compile(r"\bmma\.sync[\w.]*\.(f16|bf16)\.\1\b")
 _USES_PTX = re.compile(r"(?i)mma|ldmatrix|^asm$")
+_DISPATCHES = re.compile(r"AT_DISPATCH_\w*(?:FLOATING|ALL)_TYPES\w*")
 _CLOSES = re.compile(r"[;(){}]")
 
 
@@ -65,6 +66,9 @@ def element_types(function: Function, source: ParsedSource, text: str) -> tuple[
         if explicit := _deduced_from(function, name, compiled):
             found[name] = "float" if "float" in explicit else explicit[0]
             continue
+        if not types and _is_dispatched(given, source):
+            found[name] = "float"
+            continue
         types = types or _deduced(function, name, launched, source)
         if types:
             found[name] = "float" if "float" in types else types[0]
@@ -89,6 +93,12 @@ def _deduced(function: Function, name: str, launched: Sequence[HostLaunch], sour
             cast = [word for word, sign in pairwise(argument) if word in DTYPES and sign == "*"]
             found += cast or (_declared(argument[0], source) if len(argument) == 1 else [])
     return list(dict.fromkeys(found))
+
+
+def _is_dispatched(given: Iterable[tuple[str, ...]], source: ParsedSource) -> bool:
+    """Return whether a macro of PyTorch's launches a kernel for several types, float among them, as ``scalar_t``."""
+    words = {word for one in source.files for word in one.tokens if word.startswith("AT_DISPATCH_")}
+    return any(one[-1:] == ("scalar_t",) for one in given) and any(map(_DISPATCHES.fullmatch, words))
 
 
 def _deduced_from(function: Function, name: str, given: Sequence[tuple[tuple[str, ...], ...]]) -> list[str]:

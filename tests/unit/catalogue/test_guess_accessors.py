@@ -82,6 +82,7 @@ BY_COLUMNS = '["A", "M", "K", "lda", "1"], ["B", "N", "K", "ldb", "1"], ["bias",
 )
 def test_accessors_of_tensors_are_described_recorded_and_compiled(text: str, args: str, grid: tuple[str, ...]) -> None:
     made = guess(text, Path("mine.cu"))
+    assert not made.doubts
     assert made.grid == grid and f"args    = [{args}]" in made.front_matter()
     kernel = guessed_kernel(made)
     job = launch(kernel, SIZE)
@@ -89,6 +90,10 @@ def test_accessors_of_tensors_are_described_recorded_and_compiled(text: str, arg
     assert (recording.wrong, recording.diagnostics) == (0, ())
     if nvrtc_alone.library() is not None:
         assert nvrtc_alone.errors(job, "sm_90") == ""
+
+
+def test_a_type_that_no_macro_dispatches_is_in_doubt() -> None:
+    assert any("scalar_t" in doubt for doubt in guess(PLAIN.replace("AT_DISPATCH", "DISPATCH"), Path("mine.cu")).doubts)
 
 
 def test_an_accessor_of_three_dimensions_is_left_alone() -> None:
