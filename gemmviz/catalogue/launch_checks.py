@@ -15,6 +15,7 @@ from gemmviz.language import tr
 _MAPS = tuple(matrix + tensor_map.SUFFIX for matrix in MATRICES)
 _KNOWN = (*MATRICES, D, BIAS, *SCALARS, *_MAPS, *batch.ROLES, NUMBER)
 
+_MACRO = re.compile(r"^[ \t]*#[ \t]*define[ \t]+(\w+)\(((?:[^\n]|(?<=\\)\n)*)", re.MULTILINE)
 _CALLED = re.compile(r"\b([A-Za-z_]\w*)\s*\(")
 
 
@@ -38,10 +39,18 @@ def check_entry(entry: str, text: str) -> None:
             tr("entry must name the function, for example {example}", example='entry = "gputiled<TS>"'), about="entry"
         )
     function = re.split(r"[\s<]", entry)[0].rpartition("::")[2]
-    if all(found[1] != function for found in _CALLED.finditer(text)):
+    if all(found[1] != function for found in _CALLED.finditer(text)) and not _is_made(function, text):
         raise FrontMatterError(
             tr("entry names {function}, but the file defines no such function", function=repr(function)), about="entry"
         )
+
+
+def _is_made(function: str, text: str) -> bool:
+    """Return whether a macro makes the kernel: the name is one of its arguments, or may be put together of them."""
+    makers = [name for name, body in _MACRO.findall(text) if "__global__" in body]
+    return any(re.search(rf"\b{name}\s*\([^;{{}}]*\b{function}\b", text) for name in makers) or (
+        bool(makers) and "##" in text
+    )
 
 
 def check_arguments(args: Sequence[str], maps: Collection[str]) -> None:

@@ -146,7 +146,7 @@ def _pasted(tokens: list[str]) -> list[str]:
 
 
 def launching(tokens: list[str], lines: list[int], functions: Mapping[str, Macro]) -> tuple[list[str], list[int]]:
-    """Return a file's tokens and their lines with the functions that macros make, if these launch a kernel.
+    """Return a file's tokens and their lines with the functions that macros make: kernels, and those that launch them.
 
     Parameters
     ----------
@@ -155,9 +155,7 @@ def launching(tokens: list[str], lines: list[int], functions: Mapping[str, Macro
     functions
         The macros with parameters.
     """
-    makers = {
-        name for name, (_, text) in functions.items() if "<<<" in text and "{" in text and "__global__" not in text
-    }
+    makers = {name for name, (_, text) in functions.items() if "{" in text and {"<<<", "__global__"} & {*text}}
     if makers.isdisjoint(tokens):
         return tokens, lines
     out: list[str] = []

@@ -232,3 +232,27 @@ def test_matrices_that_are_variables_of_the_file_are_named() -> None:
     int main() { product<<<dim3(8, 8), dim3(8, 8)>>>(); }
     """
     assert guess(text, Path("mine.cu")).hindrance.startswith("A, B, C are variables of the file")
+
+
+@pytest.mark.parametrize("name", ["KIND", "product_##KIND"])
+def test_kernels_that_a_macro_makes_are_described_and_recorded(name: str) -> None:
+    text = f"""#define PRODUCT(KIND, TYPE) \\
+    __global__ void {name}(const TYPE *A, const TYPE *B, TYPE *C, int M, int N, int K) {{ \\
+        int row = blockIdx.y * 8 + threadIdx.y, col = blockIdx.x * 8 + threadIdx.x; \\
+        if (row >= M || col >= N) return; \\
+        TYPE sum = 0; \\
+        for (int k = 0; k < K; k++) sum += A[row * K + k] * B[k * N + col]; \\
+        C[row * N + col] = sum; \\
+    }}
+    PRODUCT(f32, float)
+    PRODUCT(f64, double)
+    void run(const double *a, const double *b, double *c, int m, int n, int k) {{
+        dim3 grid((n + 7) / 8, (m + 7) / 8), block(8, 8);
+        {name.replace("KIND", "f64").replace("##", "")}<<<grid, block>>>(a, b, c, m, n, k);
+    }}
+    """
+    made = guess(text, Path("mine.cu"))
+    assert made.entry == name.replace("KIND", "f64").replace("##", "") and made.dtype == "float64"
+    assert made.grid == ("ceil(N / 8)", "ceil(M / 8)")
+    recording = record(launch(guessed_kernel(made), Problem(21, 13, 18)))
+    assert (recording.wrong, recording.diagnostics) == (0, ())
