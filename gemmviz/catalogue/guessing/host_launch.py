@@ -91,7 +91,9 @@ def shape(launch: HostLaunch, function: Function, source: ParsedSource, roles: R
     grid = tuple(of_kernel[at] if at in of_sizes else side for at, side in enumerate(grid))
     requires += [f"{of_kernel[at]} <= {dict(enumerate(grid)).get(at, 1)}" for at in sorted(folded - of_sizes)]
     square = "M" not in roles.of.values() and "M" not in in_grid and "N" in in_grid
-    requires += ["M == N"] if square else []  # the host code has square matrices only
+    # The host code has square matrices only: C, or A if the rows of C are counted with K.
+    rows = "K" if "K" in in_grid and sum("N" in Expression(side).names() for side in grid) == 1 else "N"
+    requires += [f"M == {rows}"] if square else []
     why = dict(made.why)
     if given.offered or (given.whole and given.params):
         why["params"] = GuessReason(0.95, "the file's own host code gives these values")

@@ -1,8 +1,9 @@
 """The launches still to try, in the light of the recordings of the others.
 
 A recording whose C is wrong shows with which layouts it would be right, see `gemmviz.engine.readings`: these launches
-come next. So does a grid with its sides exchanged, where an assertion of the kernel is false. At M = N = K, with a deep sum, layouts, roles of sizes and the order of A and B make no other difference, so
-where no layout is right there, the launch itself is wrong, and its other variants are left out.
+come next. So does a grid with its sides exchanged, where an assertion of the kernel is false. At M = N = K, with a deep
+sum, layouts, roles of sizes and the order of A and B make no other difference, so where no layout is right there, the
+launch itself is wrong, and its other variants are left out.
 """
 
 import re

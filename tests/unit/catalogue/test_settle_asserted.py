@@ -46,8 +46,10 @@ def test_an_assertion_that_no_size_makes_true_stays_the_fault() -> None:
 
 
 def test_a_guessed_grid_is_turned_where_an_assertion_is_false() -> None:
-    other = HOST.replace("run", "run_other").replace("gemm<<<", "other<<<").replace(
-        "(n + 15) / 16, (m + 15) / 16", "(m + 15) / 16, (n + 15) / 16"
+    other = (
+        HOST.replace("run", "run_other")
+        .replace("gemm<<<", "other<<<")
+        .replace("(n + 15) / 16, (m + 15) / 16", "(m + 15) / 16, (n + 15) / 16")
     )
     text = TEXT.replace(HOST, "") + TEXT.replace("gemm(", "other(").replace(HOST, other)
     tried: list[tuple[str, ...]] = []
