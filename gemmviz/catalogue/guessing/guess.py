@@ -17,7 +17,7 @@ from gemmviz.catalogue.guessing.byte_pitches import in_bytes, in_elements
 from gemmviz.catalogue.guessing.c_before import adds
 from gemmviz.catalogue.guessing.cxx import ParsedSource, Surroundings
 from gemmviz.catalogue.guessing.definitions import definitions_of
-from gemmviz.catalogue.guessing.disused import launches_in_comments
+from gemmviz.catalogue.guessing.disused import launches_in_comments, values_in_comments
 from gemmviz.catalogue.guessing.element_types import differing, element_types
 from gemmviz.catalogue.guessing.fourth_matrix import with_fourth
 from gemmviz.catalogue.guessing.functions import Function, words_of
@@ -131,7 +131,7 @@ def _evaluated(
     """
     found = evaluated(chosen, source.files, source.structs, source.fields)
     if found or host_launch.find(source, chosen):
-        return tuple(found)
+        return (*values_in_comments(text, chosen, source.functions, found, around), *found)
     if disused := launches_in_comments(text, chosen, around):
         return disused
     plain = chosen.name.rpartition("::")[2]
