@@ -19,6 +19,7 @@ from gemmviz.catalogue.guessing.cxx import ParsedSource, Surroundings
 from gemmviz.catalogue.guessing.definitions import definitions_of
 from gemmviz.catalogue.guessing.disused import launches_in_comments, values_in_comments
 from gemmviz.catalogue.guessing.element_types import differing, element_types
+from gemmviz.catalogue.guessing.endless_loops import endless
 from gemmviz.catalogue.guessing.fourth_matrix import with_fourth
 from gemmviz.catalogue.guessing.functions import Function, words_of
 from gemmviz.catalogue.guessing.guessed_matter import Guess
@@ -89,7 +90,9 @@ def _guess(text: str, path: Path, entry: str | None, around: Surroundings | None
         source = replace(source, definitions=definitions_of(chosen, text, around, source.tunable))
     made = _describe(chosen, source, path, text, names)
     made = replace(made, headers=around.headers, missing=around.missing) if around else made
-    made = replace(made, hindrance=hindrance(made, around), flaws=() if chosen.body else (empty_body(made),))
+    made = replace(
+        made, hindrance=hindrance(made, around), flaws=endless(made, chosen) if chosen.body else (empty_body(made),)
+    )
     whole = "\n".join([*(around.headers if around else ()), text])
     needed = needed_capability(without_comments(device_code(whole, chosen.name.rpartition("::")[2])))
     described = (replace(one, capability=needed) for one in (made, *made.others))
