@@ -175,7 +175,7 @@ def _describe(function: Function, source: ParsedSource, path: Path, text: str, n
     function, pitches = in_elements(_typed(inlined(function, source), types, source))
     tiles = run_time_tiles(function, source)
     read = sized(function, with_tiles(source, tiles), tiles)
-    maps = _maps(read.source)
+    maps = _maps(read.source, read.function)
     read.roles.column_major |= _by_columns(read.roles, maps)
     dtype, stored = (_dtype(read.function, read.roles, matrix, maps) for matrix in ("A", "C"))
     shapes, computed = _shapes(read, dtype, is_cuda(path))
@@ -331,12 +331,12 @@ def _argument(name: str, shape: Shape) -> str:
     return name if name in shape.params else "1"
 
 
-def _maps(source: ParsedSource) -> dict[str, host_maps.HostMap]:
+def _maps(source: ParsedSource, kernel: Function) -> dict[str, host_maps.HostMap]:
     """Return the tensor map of each matrix that the file's host code makes; none where two of one matrix differ."""
     found: dict[str, set[host_maps.HostMap]] = {}
-    for one in host_maps.find(source):
+    for one in host_maps.find(source, kernel):
         matrix = next(filter(None, map(matrix_called, one.names)), "")
-        found.setdefault(matrix, set()).add(replace(one, names=()))
+        found.setdefault(matrix, set()).add(replace(one, names=(), space=()))
     return {matrix: next(iter(several)) for matrix, several in found.items() if matrix and len(several) == 1}
 
 
