@@ -16,7 +16,7 @@ _MAY_SKIP = {"if", "while", "do", "switch", "?", "&&", "||"}
 _LEAVES = {"return", "break", "goto", "asm", "__asm__", "__trap"}
 # Values that are 0 in thread (0, 0, 0).
 _ZERO = {"0", "+", "(", ")", "threadIdx", ".", "x", "y", "z"}
-_CHANGES = {"=", "+=", "-=", "*=", "/=", "%=", "<<=", ">>=", "&=", "|=", "^=", "++", "--"}
+_ASSIGNS = {"=", "+=", "-=", "*=", "/=", "%=", "<<=", ">>=", "&=", "|=", "^=", "++", "--"}
 
 
 def endless(made: Guess, kernel: Function) -> tuple[Flaw, ...]:
@@ -31,39 +31,33 @@ def endless(made: Guess, kernel: Function) -> tuple[Flaw, ...]:
     sizes = {one.name for one in kernel.parameters if one.type in WHOLE and not one.pointer}
     for at in (i for i, token in enumerate(body) if token == "for" and body[i + 1 : i + 2] == ("(",)):
         end = closing(body, at + 1)
-        name, axis = _stepped(body[at + 2 : end], sizes)
-        if name and (_MAY_SKIP | _LEAVES).isdisjoint(body[:at]) and not _is_left(_inside(body, end + 1), name):
+        name, axis, bound = _stepped(body[at + 2 : end], sizes)
+        # Without curly brackets the loop is taken as all that follows.
+        inside = body[end + 1 : closing(body, end + 1) if body[end + 1 : end + 2] == ("{",) else len(body)]
+        left = not _LEAVES.isdisjoint(inside) or _changes(inside, name) or _changes(body, bound)
+        if name and (_MAY_SKIP | _LEAVES).isdisjoint(body[:at]) and not left:
             step = f"threadIdx.{axis}"
             said = tr("the loop over {name} has no end in thread (0, 0, 0): its step {step} is 0", name=name, step=step)
             return (Flaw("no end", _line(made, name, axis), said),)
     return ()
 
 
-def _stepped(head: Sequence[str], sizes: set[str]) -> tuple[str, str]:
-    """Return the variable and the axis of ``int i = 0; i < n; i += threadIdx.x``, whose n is a size; "" for others."""
+def _stepped(head: Sequence[str], sizes: set[str]) -> tuple[str, str, str]:
+    """Return i, x and n of ``int i = 0; i < n; i += threadIdx.x``, where n is a size; empty texts for other loops."""
     parts = " ".join(head).split(" ; ")
     step = re.fullmatch(r"(\w+) \+= threadIdx \. ([xyz])", parts[-1])
     if len(parts) != 3 or not step:
-        return "", ""
+        return "", "", ""
     first = re.fullmatch(rf"(?:\w+ )*{step[1]} = (.*)", parts[0])
     asked = re.fullmatch(rf"{step[1]} <=? (\w+)", parts[1])
     starts = first is not None and {*first[1].split()} <= _ZERO
-    return (step[1], step[2]) if starts and asked and asked[1] in sizes else ("", "")
+    return (step[1], step[2], asked[1]) if starts and asked and asked[1] in sizes else ("", "", "")
 
 
-def _inside(body: Sequence[str], at: int) -> Sequence[str]:
-    """Return the statement behind the head of a loop."""
-    if body[at : at + 1] == ("{",):
-        return body[at : closing(body, at)]
-    end = next((i for i in range(at, len(body)) if body[i] == ";"), len(body))
-    return body[at:end]
-
-
-def _is_left(inside: Sequence[str], name: str) -> bool:
-    """Return whether the statements of a loop may leave it, or change its variable."""
-    near = [(inside[i - 1], inside[i + 1]) for i in range(1, len(inside) - 1) if inside[i] == name]
-    changed = any(before in ("++", "--", "&") or behind in _CHANGES for before, behind in near)
-    return changed or not _LEAVES.isdisjoint(inside)
+def _changes(tokens: Sequence[str], name: str) -> bool:
+    """Return whether a variable may get another value."""
+    near = [(tokens[i - 1], tokens[i + 1]) for i in range(1, len(tokens) - 1) if tokens[i] == name]
+    return any(before in ("++", "--", "&") or behind in _ASSIGNS for before, behind in near)
 
 
 def _line(made: Guess, name: str, axis: str) -> int:

@@ -38,6 +38,8 @@ def test_such_a_loop_is_a_flaw_with_its_line() -> None:
         ("= sum;", "= sum;\n            if (threadIdx.y == 0) break;"),
         ("= sum;", "= sum;\n            col++;"),
         ("= sum;", "= sum;\n            step(&col);"),
+        ("= sum;", "= sum;\n            n = 0;"),
+        ("threadIdx.y) {", "threadIdx.y)\n            for (int once = 0; once < 1; once++) {\n            col++;"),
     ],
 )
 def test_a_loop_that_may_end_is_none(before: str, after: str) -> None:
