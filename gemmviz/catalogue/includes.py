@@ -27,6 +27,9 @@ HEADERS = (".h", ".hh", ".hpp", ".hxx", ".cuh", ".inl", ".inc")
 _DECLARED = re.compile(r"\b__device__\b[^;{}()=]*\b\w+\s*\([^;{}]*\)\s*;")
 # Names of headers. A source that has one, and includes no header of a library, is itself included elsewhere.
 _OF_LIBRARY = re.compile(r"\b(?:cuda|nvcuda|wmma|std)\s*::|\b(?:__)?half2?\b|\b__nv_\w+|\bCUtensorMap\b")
+# A macro or constant by its name, and where a text may declare one: behind a type, or behind ``#define``.
+_CAPITALS = re.compile(r"\b[A-Z][A-Z0-9_]{2,}\b")
+_DECLARES = re.compile(r"\b(?!return\b|else\b|case\b)[A-Za-z_]\w*[\s*&]+([A-Z][A-Z0-9_]{2,})\b")
 _MOST_FILES, _DEEPEST_BEGIN = 200, 4
 _CLIMB, _CLIMB_OUTSIDE = 8, 3
 # Usual folders for headers in a repository.
@@ -175,11 +178,18 @@ def begins(path: Path, source: str, files: Iterable[Path], read: Callable[[Path]
 
 
 def _is_part(path: Path, source: str) -> bool:
-    """Return whether a CUDA source cannot be compiled alone, as it uses a library whose header it does not include."""
+    """Return whether a CUDA source cannot be compiled alone.
+
+    It uses a library whose header it does not include. Or it launches no kernel, includes no header of its own, and
+    uses names in capitals that it does not declare.
+    """
     if path.suffix != ".cu":
         return False
     plain = plain_code(source)
-    return _OF_LIBRARY.search(plain) is not None and all(found[1] != "<" for found in _in_code(source, plain))
+    signs = {found[1] for found in _in_code(source, plain)}
+    if "<" not in signs and _OF_LIBRARY.search(plain):
+        return True
+    return '"' not in signs and "<<<" not in plain and not {*_CAPITALS.findall(plain)} <= {*_DECLARES.findall(plain)}
 
 
 def _before(header: Path, file: Path, text: str) -> tuple[Path, str] | None:

@@ -51,6 +51,10 @@ _STRUCTURE = re.compile(
     rf"\bextern\s+{_ALIGN}?__shared__\s+{_ALIGN}?"
     r"(?P<type>[A-Za-z_][\w:]*\s*(?:<[^<>;]*>)?)\s*\b(?P<name>\w+)\s*(?=;)"
 )
+# nvcc takes an array with all of its extents as a static one, and says so in a warning.
+_STATIC = re.compile(
+    rf"\bextern(?=\s+{_ALIGN}?__shared__\s+{_ALIGN}?[A-Za-z_][\w:]*(?:\s*<[^<>;]*>)?[\w:\s]*?\b\w+\s*\[\s*[^\]\s])"
+)
 _TEMPLATE_TYPES = re.compile(r"\b(?:typename|class)\s+(\w+)\s*[,=>]")
 _CONSTANT = re.compile(
     r"(?:\bconst(?:expr)?\s[\w\s]*?\b(\w+)\s*=|^[ \t]*#[ \t]*define[ \t]+(\w+)[ \t])\s*([^;,\n]+)", re.MULTILINE
@@ -66,7 +70,7 @@ def defined(text: str, shared_bytes: int) -> tuple[str, list[str], list[str]]:
     An array with one dimension and a global type is defined after the source. An array with more dimensions, with a
     template's type or in a namespace becomes a reference to bytes that are defined before the source.
 
-    So does a structure (``extern __shared__ Tiles<64> s;``).
+    So does a structure (``extern __shared__ Tiles<64> s;``). An array with all extents is a static one, as for nvcc.
 
     Parameters
     ----------
@@ -77,6 +81,8 @@ def defined(text: str, shared_bytes: int) -> tuple[str, list[str], list[str]]:
     """
     size = max(shared_bytes, 1)
     plain = plain_code(text)
+    for found in _STATIC.finditer(plain):
+        text = text[: found.start()] + " " * len(found[0]) + text[found.end() :]
     open_types = set(_TEMPLATE_TYPES.findall(plain))
     nested = re.search(r"\bnamespace\b(?!\s+\w+\s*=)[\w:\s]*\{", plain) is not None
     parts, end = [], 0

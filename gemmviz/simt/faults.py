@@ -34,7 +34,8 @@ _SIGNALS: dict[int, str] = {
     # Only for integers: arithmetic on floats never raises this signal.
     signal.SIGFPE: mark("Division by zero (or of the smallest integer by -1)"),
     signal.SIGABRT: mark("Aborted"),
-    signal.SIGILL: mark("Illegal instruction"),
+    # Compilers put such an instruction where a program may never arrive.
+    signal.SIGILL: mark("Illegal instruction (such as the end of a function that should return a value)"),
 }
 
 
@@ -114,6 +115,7 @@ _ENDS: dict[Status, _End] = {
         )
     ),
     Status.ASSERTION: _End(mark("the assertion is false in {thread}"), defect="false assertion"),
+    Status.TRAP: _End(mark("{thread} reaches a trap: there the kernel ends itself"), defect="false assertion"),
     Status.BARRIER_NOT_READY: _End(
         mark("{thread} uses {barrier}, which is uninitialised"), defect="barrier divergence"
     ),

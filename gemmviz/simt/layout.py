@@ -66,6 +66,7 @@ class Status(IntEnum):
     WAITS = 22
     AGAIN = 23  # to be run again with each instruction at once
     BOX_BETWEEN_UNITS = 24
+    TRAP = 25
 
 
 class NoteKind(IntEnum):

@@ -27,7 +27,7 @@ def ways_up(
     """
     called = False
     for caller in functions:
-        if caller is function or depth == _DEEPEST:
+        if caller is function or depth == _DEEPEST or _means_another(caller, function, functions):
             continue
         for at, given in calls(function, caller):
             called = True
@@ -38,6 +38,22 @@ def ways_up(
                 yield passed, (*targets, *target)
     if not called:
         yield {}, ()
+
+
+def _means_another(caller: Function, function: Function, functions: Sequence[Function]) -> bool:
+    """Return whether a plain call means another function of the same name: one of a namespace nearer to the caller."""
+    space, plain = space_of(function), function.name.rpartition("::")[2]
+    if function.owner or ("::", plain) in zip(caller.body, caller.body[1:], strict=False):
+        return False
+    here = space_of(caller)
+    alike = (space_of(one) for one in functions if one.name.rpartition("::")[2] == plain and not one.owner)
+    nearest = max((one for one in alike if here[: len(one)] == one), key=len, default=space)
+    return nearest != space
+
+
+def space_of(function: Function) -> Tokens:
+    """Return the namespaces of a function."""
+    return tuple(function.name.split("::")[:-1])
 
 
 def calls(function: Function, caller: Function) -> Iterator[tuple[int, dict[str, Tokens]]]:

@@ -1,6 +1,7 @@
 """Launches in comments: people leave a line out and keep it. They say how a kernel was launched once."""
 
 import re
+from collections.abc import Sequence
 from dataclasses import replace
 
 from gemmviz.catalogue.guessing import cxx, host_launch
@@ -36,7 +37,40 @@ def launches_in_comments(text: str, kernel: Function, around: Surroundings | Non
     whole = _without_marks(text)
     if (whole, others) == (with_whole_launches(text), tuple(map(with_whole_launches, around.others))):
         return ()
-    source = cxx.read_source(whole, replace(around, others=others))
+    return _found(whole, replace(around, others=others), kernel)
+
+
+def values_in_comments(
+    text: str, kernel: Function, functions: Sequence[Function], found: Sequence[HostLaunch], around: Surroundings | None
+) -> tuple[HostLaunch, ...]:
+    """Return the launches of a kernel by templates of the host that only comments use: ``// run<64, 8>,``.
+
+    Parameters
+    ----------
+    text, kernel, around
+        As for `launches_in_comments`.
+    functions
+        The functions of the file.
+    found
+        The launches that the code itself makes. Nothing is looked for if one of them has a number for each argument.
+    """
+    names = [one.name for one in functions if one.template and kernel.name.rpartition("::")[2] in one.body]
+    if not names or not found or not all(map(_is_open, found)):
+        return ()
+    use = rf"(?:\w+\()?(?:{'|'.join(map(re.escape, names))})<[^\n;<>]*\d[^\n;<>]*>(?:\([^\n;]*\))?\)?[,;]?"
+    whole = re.sub(rf"^([ \t]*)//+([ \t]*{use}[ \t]*)$", _code, text, flags=re.MULTILINE)
+    launches = _found(whole, around or Surroundings(), kernel) if whole != text else ()
+    return tuple(one for one in launches if not _is_open(one))
+
+
+def _is_open(launch: HostLaunch) -> bool:
+    """Return whether a launch has a name without a value among the arguments of its template."""
+    words = {word for argument in launch.template for word in argument if word.isidentifier()}
+    return not words <= launch.constants.keys() | {"true", "false"}
+
+
+def _found(text: str, around: Surroundings, kernel: Function) -> tuple[HostLaunch, ...]:
+    source = cxx.read_source(text, around)
     found = [*evaluated(kernel, source.files, source.structs, source.fields), *host_launch.find(source, kernel)]
     return tuple(replace(one, whole=False, disused=True) for one in found)
 

@@ -5,7 +5,7 @@ from typing import Literal
 
 from gemmviz.language import tr
 
-Kind = Literal["not compiled", "not started", "another result", "race"]
+Kind = Literal["not compiled", "not started", "another result", "race", "no end"]
 
 
 @dataclass(frozen=True)
@@ -15,8 +15,8 @@ class Flaw:
     Attributes
     ----------
     kind
-        The class of flaw: no compiler takes the kernel, no GPU starts it, it computes something else than A B, or it
-        has a race with the launch in its file.
+        The class of flaw: no compiler takes the kernel, no GPU starts it, it computes something else than A B, it
+        has a race with the launch in its file, or a loop of it has no end.
     line
         The line of its file, from 1.
     text

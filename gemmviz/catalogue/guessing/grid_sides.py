@@ -117,7 +117,8 @@ def _constant(
 ) -> dict[str, str]:
     """Return the meaning of a variable that the host divides and passes to no parameter.
 
-    Such sizes are members of a structure, or constants. Again it is the size of the kernel's own code.
+    Such sizes are members of a structure, or constants, or arguments of the host's function for square matrices. Again
+    it is the size of the kernel's own code.
     """
     tiles = {word for part in (*launch.block, *launch.template) for word in part}
     side = _written(launch, axis)
@@ -125,7 +126,8 @@ def _constant(
         return {}
     values = {word: value(word) for word in side if word.isidentifier() and word not in tiles}
     large = [word for word, one in values.items() if one and (one.value or 0) >= _LEAST_SIZE]
-    return {large[0]: next(iter(by_code))} if len(large) == len(by_code) == 1 else {}
+    likely = large or [word for word, one in values.items() if one is None and word not in launch.constants]
+    return {likely[0]: next(iter(by_code))} if len(likely) == len(by_code) == 1 else {}
 
 
 def least_sizes(sides: Iterable[str], params: Mapping[str, Sequence[int]]) -> Iterator[str]:

@@ -10,7 +10,7 @@ import numpy as np
 from gemmviz.catalogue.device_code import device_code
 from gemmviz.catalogue.dtypes import ElementType, SumType, sums_of
 from gemmviz.catalogue.guessing import cxx, host_launch, host_maps, indexing, struct_types
-from gemmviz.catalogue.guessing.accessors import Accessor, is_accessor, without_accessors
+from gemmviz.catalogue.guessing.accessors import is_accessor, without_accessors
 from gemmviz.catalogue.guessing.asked_values import marked
 from gemmviz.catalogue.guessing.block_comments import with_commented_block
 from gemmviz.catalogue.guessing.block_steps import with_block_steps
@@ -18,8 +18,9 @@ from gemmviz.catalogue.guessing.byte_pitches import in_bytes, in_elements
 from gemmviz.catalogue.guessing.c_before import adds
 from gemmviz.catalogue.guessing.cxx import ParsedSource, Surroundings
 from gemmviz.catalogue.guessing.definitions import definitions_of
-from gemmviz.catalogue.guessing.disused import launches_in_comments
+from gemmviz.catalogue.guessing.disused import launches_in_comments, values_in_comments
 from gemmviz.catalogue.guessing.element_types import differing, element_types
+from gemmviz.catalogue.guessing.endless_loops import endless
 from gemmviz.catalogue.guessing.fourth_matrix import with_fourth
 from gemmviz.catalogue.guessing.functions import Function, words_of
 from gemmviz.catalogue.guessing.guessed_matter import Guess
@@ -35,7 +36,7 @@ from gemmviz.catalogue.guessing.run_time_tiles import run_time_tiles, with_tiles
 from gemmviz.catalogue.guessing.scale_pointers import as_structures, joined
 from gemmviz.catalogue.guessing.shape import Shaper
 from gemmviz.catalogue.guessing.sized import Sized, sized
-from gemmviz.catalogue.guessing.struct_parameters import Members, flattened, own_arguments
+from gemmviz.catalogue.guessing.struct_parameters import flattened, own_arguments, reasons_of_members
 from gemmviz.catalogue.guessing.tokens import tokens_of
 from gemmviz.catalogue.guessing.tunable import whole_params
 from gemmviz.catalogue.guessing.unused_pointers import with_unused
@@ -90,7 +91,9 @@ def _guess(text: str, path: Path, entry: str | None, around: Surroundings | None
         source = replace(source, definitions=definitions_of(chosen, text, around, source.tunable))
     made = _describe(chosen, source, path, text, names)
     made = replace(made, headers=around.headers, missing=around.missing) if around else made
-    made = replace(made, hindrance=hindrance(made, around), flaws=() if chosen.body else (empty_body(made),))
+    made = replace(
+        made, hindrance=hindrance(made, around), flaws=endless(made, chosen) if chosen.body else (empty_body(made),)
+    )
     whole = "\n".join([*(around.headers if around else ()), text])
     needed = needed_capability(without_comments(device_code(whole, chosen.name.rpartition("::")[2])))
     described = (replace(one, capability=needed) for one in (made, *made.others))
@@ -132,7 +135,7 @@ def _evaluated(
     """
     found = evaluated(chosen, source.files, source.structs, source.fields)
     if found or host_launch.find(source, chosen):
-        return tuple(found)
+        return (*values_in_comments(text, chosen, source.functions, found, around), *found)
     if disused := launches_in_comments(text, chosen, around):
         return disused
     plain = chosen.name.rpartition("::")[2]
@@ -174,7 +177,7 @@ def _describe(function: Function, source: ParsedSource, path: Path, text: str, n
     function, pitches = in_elements(_typed(inlined(function, source), types, source))
     tiles = run_time_tiles(function, source)
     read = sized(function, with_tiles(source, tiles), tiles)
-    maps = _maps(read.source)
+    maps = _maps(read.source, read.function)
     read.roles.column_major |= _by_columns(read.roles, maps)
     dtype, stored = (_dtype(read.function, read.roles, matrix, maps) for matrix in ("A", "C"))
     shapes, computed = _shapes(read, dtype, is_cuda(path))
@@ -207,7 +210,7 @@ def _describe(function: Function, source: ParsedSource, path: Path, text: str, n
             **named.why,
             **undecided,
             **differing(read.function, read.roles),
-            **_reasons_of_members(matrices, named),
+            **reasons_of_members(matrices, named),
             **dict.fromkeys(computed, computes),
         },
         stores=sums_of(stored),
@@ -276,21 +279,6 @@ def _cluster(read: Sized, made: Shape) -> tuple[str, ...]:
     return () if None in sides else tuple(filter(None, sides))
 
 
-def _reasons_of_members(matrices: Mapping[str, Members], named: Roles) -> dict[str, GuessReason]:
-    """Return the evidence for the roles of the members of structures that are matrices."""
-    called = GuessReason(0.7, tr("it is called like this member of a matrix"))
-    of_tensor = GuessReason(0.8, tr("PyTorch's accessors have this member"))
-    return {
-        f"{name}.{member.name}": of_tensor
-        if isinstance(one, Accessor)
-        else called
-        if one.matrix
-        else named.why.get(one.read_as(member.name), GuessReason(0, ""))
-        for name, one in matrices.items()
-        for member in one.members
-    }
-
-
 def _reads(result: indexing.Pointer | None, roles: Roles) -> bool:
     """Return whether a kernel reads a C that it has no beta for."""
     return result is not None and bool(result.reads or result.sums) and "beta" not in roles.of.values()
@@ -335,12 +323,12 @@ def _argument(name: str, shape: Shape) -> str:
     return name if name in shape.params else "1"
 
 
-def _maps(source: ParsedSource) -> dict[str, host_maps.HostMap]:
+def _maps(source: ParsedSource, kernel: Function) -> dict[str, host_maps.HostMap]:
     """Return the tensor map of each matrix that the file's host code makes; none where two of one matrix differ."""
     found: dict[str, set[host_maps.HostMap]] = {}
-    for one in host_maps.find(source):
+    for one in host_maps.find(source, kernel):
         matrix = next(filter(None, map(matrix_called, one.names)), "")
-        found.setdefault(matrix, set()).add(replace(one, names=()))
+        found.setdefault(matrix, set()).add(replace(one, names=(), space=()))
     return {matrix: next(iter(several)) for matrix, several in found.items() if matrix and len(several) == 1}
 
 

@@ -89,11 +89,19 @@ def template_of(head: list[str]) -> tuple[tuple[str, str, str], ...]:
         default = part[part.index("=") + 1 :] if "=" in part else ()
         front = part[: part.index("=")] if "=" in part else part
         words = [w for w in front if re.match(r"[A-Za-z_]", w)]
-        if len(words) >= 2:
+        if function := _function_of(front):
+            found.append(("auto", function, " ".join(default)))
+        elif len(words) >= 2:
             of_arguments = front[front.index("<") - 1] if "<" in front else ""  # OneOf<float, half> T
             kind = "typename" if words[0] in ("typename", "class") else of_arguments or words[-2]
             found.append((kind, words[-1], " ".join(default)))
     return tuple(found)
+
+
+def _function_of(part: tuple[str, ...]) -> str:
+    """Return the name of a pointer to a function, ``void (*run)(float *, int)``; "" for anything else."""
+    at = next((i for i in range(len(part) - 3) if part[i] == "(" and part[i + 1] in "*&" and part[i + 3] == ")"), -1)
+    return part[at + 2] if at > 0 and part[at + 4 : at + 5] == ("(",) else ""
 
 
 def parameters_of(tokens: Sequence[str]) -> tuple[Parameter, ...]:
@@ -104,6 +112,8 @@ def parameters_of(tokens: Sequence[str]) -> tuple[Parameter, ...]:
 def _parameter(part: tuple[str, ...]) -> Parameter:
     """Return the parameter that tokens between commas declare."""
     part = part[: part.index("=")] if "=" in part else part
+    if function := _function_of(part):
+        return Parameter(function, "auto", False, False, "auto")
     pointer = "*" in part or "[" in part
     front = part[: part.index("*")] if "*" in part else part
     words = [w for w in part[: part.index("[")] if re.match(r"[A-Za-z_]", w)] if "[" in part else []

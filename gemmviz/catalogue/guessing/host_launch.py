@@ -14,6 +14,7 @@ from gemmviz.catalogue.guessing.grid_sides import fixed_sides, is_quotient, leas
 from gemmviz.catalogue.guessing.launch_shape import Shape
 from gemmviz.catalogue.guessing.launches import HostLaunch
 from gemmviz.catalogue.guessing.literal_sizes import with_names
+from gemmviz.catalogue.guessing.open_launches import is_open
 from gemmviz.catalogue.guessing.plain_values import plain
 from gemmviz.catalogue.guessing.polynomial import Polynomial, looked_up, parse
 from gemmviz.catalogue.guessing.quotients import exact, rounded_text
@@ -59,7 +60,11 @@ def shape(launch: HostLaunch, function: Function, source: ParsedSource, roles: R
         return rounded_text(str(parse(plain(tokens), lambda word: _local(launch, source, word, meant))))
 
     block = tuple(expression(part) for part in launch.block)
-    sides = meant_sides(launch, function, roles, made, given.names, lambda word: _local(launch, source, word, {}))
+
+    def value(word: str) -> Polynomial | None:
+        return _local(launch, source, word, {})
+
+    sides = meant_sides(launch, function, roles, made, given.names, value)
     grid = tuple(expression(part, given.names | sides[axis]) for axis, part in enumerate(launch.grid))
     shared = expression(launch.shared) if launch.shared else made.shared
     block, grid = (tuple(_shortened(part, given.params) for part in parts) for parts in (block, grid))
@@ -91,12 +96,14 @@ def shape(launch: HostLaunch, function: Function, source: ParsedSource, roles: R
     grid = tuple(of_kernel[at] if at in of_sizes else side for at, side in enumerate(grid))
     requires += [f"{of_kernel[at]} <= {dict(enumerate(grid)).get(at, 1)}" for at in sorted(folded - of_sizes)]
     square = "M" not in roles.of.values() and "M" not in in_grid and "N" in in_grid
-    requires += ["M == N"] if square else []  # the host code has square matrices only
+    # The host code has square matrices only: C, or A if the rows of C are counted with K.
+    rows = "K" if "K" in in_grid and sum("N" in Expression(side).names() for side in grid) == 1 else "N"
+    requires += [f"M == {rows}"] if square else []
     why = dict(made.why)
     if given.offered or (given.whole and given.params):
         why["params"] = GuessReason(0.95, "the file's own host code gives these values")
     by_letters = _has_structures(launch, function) and {"m", "n", "k"} & {word for side in launch.grid for word in side}
-    open_ = of_sizes or by_letters or _has_assumed_sides(launch, function, roles) or _is_part(launch, function)
+    open_ = of_sizes or by_letters or is_open(launch, function, roles, sides, value)
     sure = 0.95 if launch.whole and not open_ else 0.92
     why["block"] = why["grid"] = GuessReason(sure, "the file launches the kernel like this itself")
     if launch.disused:
@@ -126,20 +133,6 @@ def _sizes_at(
     m = n if m is None and (alone or "M == N" in requires) else m
     k = n if k is None and (alone or "K == N" in requires) else k
     return (m, n, k) if m and n and k else None
-
-
-def _is_part(launch: HostLaunch, function: Function) -> bool:
-    """Return whether a launch gets a place inside a matrix: it may be one of several that make the product."""
-    given = zip(function.parameters, launch.arguments, strict=False)
-    return any(parameter.pointer and "+" in argument for parameter, argument in given)
-
-
-def _has_assumed_sides(launch: HostLaunch, function: Function, roles: Roles) -> bool:
-    """Return whether a launch has sides of tensors that it does not give as arguments: they are what is usual."""
-    sides = {side for side, _ in usual_sides(function.parameters, launch.arguments, roles)}
-    given = {word for argument in launch.arguments for word in argument}
-    parts = (*launch.grid, *launch.block, *(value for name, value in launch.constants.items() if name not in given))
-    return not (sides - given).isdisjoint(word for part in parts for word in part)
 
 
 def expression(

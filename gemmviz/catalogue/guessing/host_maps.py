@@ -5,11 +5,11 @@ The order of the arguments and their names are those of the CUDA Driver API, "Te
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
 
 from gemmviz.catalogue.dtypes import ElementType
-from gemmviz.catalogue.guessing.callers import filled, ways_up
+from gemmviz.catalogue.guessing.callers import filled, space_of, ways_up
 from gemmviz.catalogue.guessing.cxx import ParsedSource
 from gemmviz.catalogue.guessing.folding import evaluate
 from gemmviz.catalogue.guessing.functions import Function
@@ -57,6 +57,8 @@ class HostMap:
         Of the elements; None for types of 8 bits, which the driver calls bytes.
     inner
         The names in the extent along which elements are neighbours.
+    space
+        The namespaces of the function that makes it.
     """
 
     names: _Tokens
@@ -66,10 +68,25 @@ class HostMap:
     rank: int
     dtype: ElementType | None
     inner: frozenset[str]
+    space: _Tokens = ()
 
 
-def find(source: ParsedSource) -> list[HostMap]:
-    """Return the tensor maps that the host code makes; those that it cannot follow are left out."""
+def find(source: ParsedSource, kernel: Function) -> list[HostMap]:
+    """Return the tensor maps that the host code makes; those that it cannot follow are left out.
+
+    Where a function in the kernel's own namespace makes some, those of other namespaces are left out, too.
+
+    Parameters
+    ----------
+    source, kernel
+        The file, and its kernel.
+    """
+    found = _everywhere(source)
+    own = [one for one in found if one.space and one.space == space_of(kernel)]
+    return own or found
+
+
+def _everywhere(source: ParsedSource) -> list[HostMap]:
     found: list[HostMap] = []
     everywhere: dict[str, _Tokens] = {}
     for function in source.callers:
@@ -86,7 +103,7 @@ def find(source: ParsedSource) -> list[HostMap]:
                 values |= _settled(arguments[_SWIZZLED], function.body, everywhere | locals_ | given, bytes_)
                 made = _made(arguments, values, arrays, targets, kind)
                 if made is not None and len(found) < _MOST:
-                    found.append(made)
+                    found.append(replace(made, space=space_of(function)))
     return found
 
 

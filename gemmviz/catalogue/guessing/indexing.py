@@ -244,8 +244,10 @@ class _Reader:
                 name, kind = part[start - 1], part[start - 2] if start > 1 else kind
                 if not name.isidentifier():
                     continue  # unfinished text: the extents of something else
-                extents = (bracket for bracket in _brackets(part, start) if bracket)
-                self.result.shared[name] = () if dynamic else tuple(self.value(extent) for extent in extents)
+                extents = _brackets(part, start)
+                # nvcc takes an array with all of its extents as a static one: ``extern __shared__ float a[8][8];``.
+                known = () if dynamic and not extents[0] else (self.value(extent) for extent in extents if extent)
+                self.result.shared[name] = tuple(known)
                 self.result.shared_types[name] = kind
 
     def _aliases(self) -> None:

@@ -10,9 +10,18 @@ from dataclasses import dataclass, replace
 
 from gemmviz.catalogue.guessing.accessors import Accessor
 from gemmviz.catalogue.guessing.functions import Function, Parameter
-from gemmviz.catalogue.guessing.roles import MATRIX_WORDS, REAL, WHOLE, matrix_called, plain_word
+from gemmviz.catalogue.guessing.roles import (
+    MATRIX_WORDS,
+    REAL,
+    WHOLE,
+    GuessReason,
+    Roles,
+    matrix_called,
+    plain_word,
+)
 from gemmviz.catalogue.guessing.struct_types import bodies
 from gemmviz.catalogue.guessing.tokens import split
+from gemmviz.language import tr
 
 Layouts = Mapping[str, tuple[Parameter, ...]]
 """The members of structures that have only numbers and pointers."""
@@ -254,3 +263,23 @@ def own_arguments(
         for member, role in zip(one.members, one.roles(role_of), strict=True):
             found.append((f"{p.name}.{member.name}", member.type + (" *" if member.pointer else ""), role))
     return found, structures
+
+
+def reasons_of_members(matrices: Mapping[str, Members], named: Roles) -> dict[str, GuessReason]:
+    """Return the evidence for the roles of the members of structures.
+
+    Parameters
+    ----------
+    matrices
+        As for `own_arguments`.
+    named
+        The roles of the parameters of the flattened kernel.
+    """
+    called = GuessReason(0.7, tr("it is called like this member of a matrix"))
+    of_tensor = GuessReason(0.8, tr("PyTorch's accessors have this member"))
+    found: dict[str, GuessReason] = {}
+    for name, one in matrices.items():
+        for member in one.members:
+            why = named.why.get(one.read_as(member.name), GuessReason(0, ""))
+            found[f"{name}.{member.name}"] = of_tensor if isinstance(one, Accessor) else called if one.matrix else why
+    return found

@@ -1,8 +1,9 @@
 """The launches still to try, in the light of the recordings of the others.
 
 A recording whose C is wrong shows with which layouts it would be right, see `gemmviz.engine.readings`: these launches
-come next. At M = N = K, with a deep sum, layouts, roles of sizes and the order of A and B make no other difference, so
-where no layout is right there, the launch itself is wrong, and its other variants are left out.
+come next. So does a grid with its sides exchanged, where an assertion of the kernel is false. At M = N = K, with a deep
+sum, layouts, roles of sizes and the order of A and B make no other difference, so where no layout is right there, the
+launch itself is wrong, and its other variants are left out.
 """
 
 import re
@@ -56,6 +57,9 @@ class Untried:
         verdict
             A `gemmviz.catalogue.guessing.verdict.Verdict`; a plain text says nothing about other launches.
         """
+        if isinstance(verdict, Verdict) and verdict.asserted and not is_stated(tried, "grid"):
+            # A kernel may check its own tiles: with the sides of the grid exchanged they lie elsewhere.
+            self._next.append(replace(tried, grid=tried.grid[::-1]))
         if not isinstance(verdict, Verdict) or not verdict.comparable:
             return
         in_grid = {name for side in tried.grid for name in re.findall(r"\b[MNK]\b", side)}

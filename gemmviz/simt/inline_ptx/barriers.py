@@ -134,4 +134,4 @@ def leave(parts: Sequence[str], operands: Sequence[Value], values: Values) -> st
 
 def trap(parts: Sequence[str], operands: Sequence[Value], values: Values) -> str:
     """``trap``."""
-    return "__builtin_trap();"
+    return "gv_trap();"

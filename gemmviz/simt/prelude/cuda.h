@@ -140,7 +140,7 @@ GV_DEVICE void __threadfence_system() { gv_thread_fence(); }
 GV_DEVICE void __nanosleep(unsigned) {}
 GV_DEVICE long long clock64() { return 0; }
 GV_DEVICE int clock() { return 0; }
-GV_DEVICE void __trap() { __builtin_trap(); }
+GV_DEVICE void __trap() { gv_trap(); }
 GV_DEVICE void __brkpt() {}
 
 // All addresses are generic here: there are no separate windows for kinds of memory.

@@ -86,6 +86,12 @@ void gv_assertion(void)
     gv_stop(GV_ASSERTION);
 }
 
+void gv_trap(void)
+{
+    gv_now.run->last_pc = GV_PC;
+    gv_stop(GV_TRAP);
+}
+
 void gv_unknown_ptx(const char *instruction)
 {
     gv_now.run->last_pc = GV_PC;

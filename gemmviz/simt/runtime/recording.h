@@ -95,6 +95,7 @@ enum gv_status {
     GV_WAITS = 22,             // it sleeps or waits, or has not ended after passed_s
     GV_AGAIN = 23,             // to be run again with each instruction at once: see postponed.h
     GV_BOX_BETWEEN_UNITS = 24, // a box of matrix fault_other begins between units of 16 bytes, at column fault_address
+    GV_TRAP = 25,              // the kernel ends itself
 };
 
 typedef struct {

@@ -85,6 +85,22 @@ def test_an_assertion_that_is_false_names_line_and_thread() -> None:
     assert caught.value.line == 10
 
 
+@pytest.mark.parametrize("trap", ["__trap();", 'asm volatile("trap;");'])
+def test_a_trap_names_line_and_thread_and_is_the_kernels_own_end(trap: str) -> None:
+    kernel = parse(FRONT + HEAD + f"    if (threadIdx.x == 5)\n        {trap}\n    C[0] = A[0];\n}}\n", Path("mine.cu"))
+    with pytest.raises(KernelFault, match=r"mine.cu:10: thread \(5, 0, 0\) .*reaches a trap: there") as caught:
+        record(launch(kernel, Problem.cube(8)), deadline_s=5)
+    assert (caught.value.line, caught.value.defect) == (10, "false assertion")
+
+
+def test_the_end_of_a_function_without_its_value_is_said_so() -> None:
+    # A program may do anything there: at this instruction compilers often end it.
+    text = "__device__ float last(float x) { __builtin_trap(); }\n"
+    kernel = parse(FRONT + text + HEAD + "    C[threadIdx.x] = last(A[0]);\n}\n", Path("mine.cu"))
+    with pytest.raises(KernelFault, match=r"Illegal instruction \(such as the end of a function"):
+        record(launch(kernel, Problem.cube(8)), deadline_s=5)
+
+
 def test_words_in_comments_and_texts_are_no_features() -> None:
     error = refusal(HEAD + '    // asm volatile("x");\n    const char *s = "asm"; C[0] = oops; /* wgmma */\n}\n')
     assert error.line == 10 and "oops" in str(error)

@@ -2,6 +2,8 @@
 
 from pathlib import Path
 
+import pytest
+
 from gemmviz.catalogue.guessing.candidates import candidates, is_launched_so
 from gemmviz.catalogue.guessing.guess import guess
 
@@ -60,3 +62,38 @@ def test_a_kernel_without_a_launch_is_tried_as_its_code_says_before_variants_of_
     assert own[0] == 0
     # Nothing sets C, and the kernel adds to it.
     assert any(one.adds and one.block == ("BX", "BY") for one in launches[:8])
+
+
+IN_A_TABLE = """template <int BM, int BN = 16>
+void run(const float *a, const float *b, float *c, int m, int n, int k) {
+    product<BM, BN><<<dim3(n / BN, m / BM), BM * BN>>>(a, b, c, m, n, k);
+}
+struct Entry { const char *name; void (*start)(const float *, const float *, float *, int, int, int); };
+#define ENTRY(...) {#__VA_ARGS__, __VA_ARGS__}
+int main() {
+    Entry entries[] = {
+        LINES
+    };
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("lines", "values", "of_comment"),
+    [
+        ("// ENTRY(run<4>),", (4, 16), True),
+        ("// run<4, 8>,", (4, 8), True),
+        ("ENTRY(run<2, 32>),\n        // ENTRY(run<4, 8>),", (2, 32), False),
+    ],
+)
+def test_a_template_of_the_host_that_only_a_comment_uses_gives_its_values(
+    lines: str, values: tuple[int, int], of_comment: bool
+) -> None:
+    made = guess(KERNEL + IN_A_TABLE.replace("LINES", lines), Path("mine.cu"))
+    assert made.params == {"BM": values[:1], "BN": values[1:]}
+    assert is_launched_so(made) != of_comment
+
+
+def test_a_template_in_a_sentence_of_a_comment_gives_no_values() -> None:
+    made = guess(KERNEL + IN_A_TABLE.replace("LINES", "// faster than run<4, 8> before"), Path("mine.cu"))
+    assert "comment" not in made.why["block"].why

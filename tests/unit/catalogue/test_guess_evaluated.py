@@ -51,6 +51,24 @@ void run(float *a, float *b, float *c, int m, int n, int k)
     start(chosen, dim3((n + 23) / 24, (m + 47) / 48), {32, 4}, 0, a, b, c, m, n, k);
 }
 """
+# A function of a benchmark is long: a macro checks each call.
+CHECKED = '    { int failed = cudaGetLastError(); if (failed) { fprintf(stderr, "%d\\n", failed); exit(1); } }\n' * 20
+BY_A_POINTER_OF_A_TEMPLATE = f"""
+template <void (*KERNEL)(const float *, const float *, float *, int, int, int)>
+void timed(const float *a, const float *b, float *c, int m, int n, int k, int x = 24, int y = 24)
+{{
+{CHECKED}    dim3 threads(x, y);
+    KERNEL<<<dim3((n + 23) / 24, (m + 47) / 48), threads>>>(a, b, c, m, n, k);
+}}
+void run(float *a, float *b, float *c, int m, int n, int k) {{ timed<product>(a, b, c, m, n, k, 32, 4); }}
+"""
+BY_A_POINTER = (
+    BY_A_POINTER_OF_A_TEMPLATE.replace(
+        "template <void (*KERNEL)(const float *, const float *, float *, int, int, int)>\n", ""
+    )
+    .replace("timed(const", "timed(void (*KERNEL)(const float *, const float *, float *, int, int, int), const")
+    .replace("timed<product>(", "timed(product, ")
+)
 MEMBER_BY_MEMBER = """
 class Runner { dim3 grid; dim3 block; void run(float *a, float *b, float *c, int m, int n, int k); };
 void Runner::run(float *a, float *b, float *c, int m, int n, int k)
@@ -129,6 +147,8 @@ void run(float *a, float *b, float *c, int m, int n, int k)
 FORMS = {
     "structure": IN_A_STRUCTURE,
     "helper": BY_A_HELPER,
+    "pointer of a template": BY_A_POINTER_OF_A_TEMPLATE,
+    "pointer": BY_A_POINTER,
     "members": MEMBER_BY_MEMBER,
     "switch": CHOSEN_BY_A_NUMBER,
     "main": IN_A_MAIN,

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from gemmviz.catalogue.guessing.candidates import is_launched_so
 from gemmviz.catalogue.guessing.guess import guess
 from gemmviz.catalogue.guessing.guessed_kernel import guessed_kernel
 from gemmviz.catalogue.guessing.guessed_matter import Guess
@@ -159,3 +160,18 @@ void run(float *A, float *B, float *C, int M, int N, int K) {
     made = guess(text, Path("mine.cu"))
     assert made.block == ("128", "4") and "ceil(M / 4)" in made.grid
     assert not made.requires
+
+
+@pytest.mark.parametrize(("columns", "rows", "sure"), [("rows", "columns", False), ("rows", "rows", True)])
+def test_a_side_that_is_handed_to_no_kernel_is_the_one_that_the_kernels_code_shows(
+    columns: str, rows: str, sure: bool
+) -> None:
+    host = f"""void run(float *a, float *b, float *c, int rows, int columns) {{
+    dim3 block(4, 8), grid(({columns} + block.x - 1) / block.x, ({rows} + block.y - 1) / block.y);
+    gemm<<<grid, block>>>(a, b, c, rows);
+}}
+"""
+    made = guess(SQUARE + host, Path("mine.cu"))
+    assert (made.block, made.grid[0]) == (("4", "8"), "ceil(N / 4)")
+    assert made.grid[1] in ("ceil(M / 8)", "ceil(N / 8)")
+    assert is_launched_so(made) == sure  # what is only assumed is no evidence against the kernel

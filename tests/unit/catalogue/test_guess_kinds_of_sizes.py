@@ -2,6 +2,8 @@
 
 from pathlib import Path
 
+import pytest
+
 from gemmviz.catalogue.guessing.cxx import read_source
 from gemmviz.catalogue.guessing.guess import guess
 from gemmviz.catalogue.guessing.guessed_kernel import guessed_kernel
@@ -62,10 +64,24 @@ def test_a_place_in_the_matrix_is_its_start() -> None:
 
 def test_the_arguments_of_a_map_are_those_of_the_caller() -> None:
     # made() has a BLOCK_N of its own, which is BLOCK_K for its caller.
-    assert [(one.rows, one.columns) for one in find(read_source(MAPS))] == [
+    source = read_source(MAPS)
+    assert [(one.rows, one.columns) for one in find(source, source.kernels[0])] == [
         (("BLOCK_M",), ("BLOCK_K",)),
         (("BLOCK_N",), ("BLOCK_K",)),
     ]
+
+
+@pytest.mark.parametrize("order", [("one", "two"), ("two", "one")])
+def test_maps_of_a_kernel_are_made_by_functions_of_its_namespace(order: tuple[str, str]) -> None:
+    # Each version of a kernel has functions of the same names, and one file includes all versions.
+    texts = {"one": MAPS.replace("SWIZZLE_128B", "SWIZZLE_64B"), "two": MAPS}
+    source = read_source("".join(f"namespace {name} {{{texts[name]}}}\n" for name in order))
+    for name, swizzle in (("one", 64), ("two", 128)):
+        kernel = next(one for one in source.kernels if one.name == f"{name}::gemm")
+        assert [(one.swizzle, one.rows) for one in find(source, kernel)] == [
+            (swizzle, ("BLOCK_M",)),
+            (swizzle, ("BLOCK_N",)),
+        ]
 
 
 def test_the_boxes_of_maps_are_the_tiles_of_the_kernel() -> None:

@@ -17,7 +17,9 @@ from gemmviz.catalogue.guessing.guessed_matter import Guess
 from gemmviz.catalogue.guessing.other_sizes import with_shown_sizes
 from gemmviz.catalogue.guessing.trial_sizes import first_size
 from gemmviz.catalogue.includes import begins
+from gemmviz.catalogue.launch import launch
 from gemmviz.catalogue.problem import Problem
+from gemmviz.trace.recording.record import record
 
 BODY = """
     float s = 0;
@@ -225,6 +227,66 @@ def test_a_source_that_names_a_librarys_type_without_its_header_is_part_of_anoth
     }
     found = begins(Path("p/src/one.cu"), source, [*texts], texts.__getitem__)
     assert found == ([(Path("p/main.cu"), "#include <cuda_fp16.h>\n")] if is_part else [])
+
+
+IN_TILES = """
+__global__ void gemm(const float *A, const float *B, float *C, int N, int K)
+{
+    __shared__ float tile[TILE_K];
+    float sums[TILE_M] = {};
+    int row = blockIdx.y * TILE_M, col = blockIdx.x * blockDim.x + threadIdx.x;
+    for (int step = 0; step < K; step += TILE_K) {
+        for (int y = 0; y < TILE_M; y++) {
+            __syncthreads();
+            if (threadIdx.x < TILE_K)
+                tile[threadIdx.x] = A[(row + y) * K + step + threadIdx.x];
+            __syncthreads();
+            for (int k = 0; k < TILE_K; k++)
+                sums[y] += tile[k] * B[(step + k) * N + col];
+        }
+    }
+    for (int y = 0; y < TILE_M; y++)
+        C[(row + y) * N + col] = sums[y];
+}
+"""
+STARTS = """#include "tiles.h"
+#include "one.cu"
+void run(float *a, float *b, float *c)
+{
+    int rows = 4096, columns = 256, depth = rows;
+    gemm<<<dim3(columns / 32, rows / TILE_M), 32>>>(a, b, c, columns, depth);
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("source", "is_part"),
+    [
+        (IN_TILES, True),
+        ("#include <stdio.h>\n" + IN_TILES, True),
+        ('#include "tiles.h"\n' + IN_TILES, False),
+        ("#define TILE_M 4\nconst int TILE_K = 16;\n" + IN_TILES, False),
+        (IN_TILES + "void run() { gemm<<<1, 32>>>(A_ON_GPU, B_ON_GPU, C_ON_GPU, 32, 32); }\n", False),
+    ],
+)
+def test_a_source_with_names_that_it_nowhere_declares_is_part_of_another(source: str, is_part: bool) -> None:
+    texts = {Path("p/main.cu"): STARTS, Path("p/one.cu"): source}
+    found = begins(Path("p/one.cu"), source, [*texts], texts.__getitem__)
+    assert found == ([(Path("p/main.cu"), '#include "tiles.h"\n')] if is_part else [])
+
+
+def test_values_from_a_header_of_the_file_that_includes_a_source_and_rows_as_long_as_its_sums(tmp_path: Path) -> None:
+    for name, text in {
+        "one.cu": IN_TILES,
+        "main.cu": STARTS,
+        "tiles.h": "#define TILE_M 4\n#define TILE_K 16\n",
+    }.items():
+        (tmp_path / name).write_text(text)
+    path = tmp_path / "one.cu"
+    made = guess(IN_TILES, path, None, surroundings(path, IN_TILES))
+    assert not made.params and (made.block, made.grid) == (("32",), ("floor(N / 32)", "floor(K / 4)"))
+    assert "M == K" in made.requires and "M == N" not in made.requires
+    assert record(launch(guessed_kernel(made), Problem(32, 64, 32)), deadline_s=5).wrong == 0
 
 
 def test_such_a_source_is_described_with_what_stands_before_its_include(tmp_path: Path) -> None:

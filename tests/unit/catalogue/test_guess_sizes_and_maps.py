@@ -141,6 +141,16 @@ def test_numbers_that_a_launch_gives_are_the_sizes(rows: str, columns: str, summ
         _right(made, Problem(24, 40, 16))
 
 
+def test_an_extern_array_with_all_extents_takes_no_shared_memory_of_the_launch() -> None:
+    text = MEASURES_ITSELF.replace(
+        "extern __shared__ Tiles<TILE> tiles;", "extern __shared__ float a[TILE][TILE], b[TILE][TILE];"
+    )
+    text = text.replace("tiles.", "").replace(", sizeof(Tiles<TILE>)>>>", ">>>")
+    made = guess(text, Path("gemm.cu"))
+    assert made.shared == "0" and guess(text.replace("a[TILE]", "a[]"), Path("gemm.cu")).shared != "0"
+    _right(made, Problem(16, 24, 8))
+
+
 def test_two_parameters_may_be_one_size() -> None:
     made = guess(TWICE, Path("gemm.cu"))
     assert made.roles == ("A", "B", "C", "N", "M", "N") and "K == N" in made.requires

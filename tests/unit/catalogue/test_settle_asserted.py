@@ -45,6 +45,24 @@ def test_an_assertion_that_no_size_makes_true_stays_the_fault() -> None:
     assert found.requires == made().requires
 
 
+def test_a_guessed_grid_is_turned_where_an_assertion_is_false() -> None:
+    other = (
+        HOST.replace("run", "run_other")
+        .replace("gemm<<<", "other<<<")
+        .replace("(n + 15) / 16, (m + 15) / 16", "(m + 15) / 16, (n + 15) / 16")
+    )
+    text = TEXT.replace(HOST, "") + TEXT.replace("gemm(", "other(").replace(HOST, other)
+    tried: list[tuple[str, ...]] = []
+
+    def checks_its_rows(kernel: Kernel, size: Problem) -> str:
+        tried.append(tuple(side.text for side in kernel.grid))
+        return FALSE if "M" in tried[-1][0] else ""
+
+    found = settle(guess(text, Path("mine.cu"), "gemm"), checks_its_rows)
+    assert "M" in tried[0][0] and "N" in tried[1][0]
+    assert found.right and found.grid == ("ceil(N / 16)", "ceil(M / 16)")
+
+
 def test_a_launch_that_no_file_gives_is_not_tried_at_larger_sizes() -> None:
     tried: list[Problem] = []
 

@@ -121,6 +121,14 @@ def test_dynamic_shared_memory_of_a_type_of_two_words() -> None:
     assert recorded(kernel(NAIVE.replace("float sum = 0;", declared), shared='"64"')).arrays[3].size == 64
 
 
+def test_extern_arrays_with_all_extents_are_static_ones() -> None:
+    declared = "constexpr int W = 4; extern __shared__ float tile[W][2]; extern __shared__ __align__(8) float other[8];"
+    used = "tile[j / 2][j % 2] = 0; other[j] = 0; __syncthreads(); float sum = tile[3][1] + other[7 - j];"
+    recording = recorded(kernel(NAIVE.replace("float sum = 0;", f"{declared} {used}")))
+    assert recording.wrong == 0  # two arrays, and no memory of the launch's
+    assert {one.name: one.shape for one in recording.arrays[3:]} == {"tile": (4, 2), "other": (8,)}
+
+
 def test_a_kernel_that_scales_the_old_c_by_beta_is_right() -> None:
     body = NAIVE.replace("int N)", "int N, float beta)").replace("= sum;", "= sum + beta * C[i * N + j];")
     args = '["A", "B", "C", "N", "beta"]'

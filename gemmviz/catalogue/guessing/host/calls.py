@@ -95,7 +95,7 @@ class Calls(Evaluation):
         if not fits or self.depth >= DEEPEST - 4:
             return None
         function, file = fits[0]
-        if self.reaching.isdisjoint((function.name.rpartition("::")[2],)) and len(function.body) > 400:
+        if not self._leads_there(function, called.template, given) and len(function.body) > _LONGEST_BODY:
             return None
         frame = Frame([*self.outside.scopes, {}], dict(self.outside.types), called.owner, file.constants)
         self._template(function, called.template, given, frame)
@@ -119,6 +119,11 @@ class Calls(Evaluation):
             return self.run(statements(function.body), frame)
         finally:
             self.inside.pop()
+
+    def _leads_there(self, function: Function, template: tuple[Tokens, ...], given: Sequence[Value]) -> bool:
+        """Return whether a call may lead to the launch: by the function, or by one that it is given."""
+        words = {function.name.rpartition("::")[2], *(word for tokens in template for word in tokens)}
+        return not self.reaching.isdisjoint(words | {one.name for one in given if isinstance(one, Called)})
 
     def _template(self, function: Function, template: tuple[Tokens, ...], given: list[Value], frame: Frame) -> None:
         for place, (kind, name, default) in enumerate(function.template):

@@ -49,6 +49,7 @@ void gv_warp_vote(unsigned mask, void *mine, void (*work)(void **posted, unsigne
 void gv_atomic(void *address, unsigned bytes); // records the read and the write
 void gv_thread_fence(void) GV_NOEXCEPT;
 void gv_assertion(void) __attribute__((noreturn));
+void gv_trap(void) __attribute__((noreturn));
 // The running thread leaves the kernel, from any function.
 void gv_leave(void) __attribute__((noreturn));
 // Ends the run: the thread has reached inline PTX that the recorder does not know.
