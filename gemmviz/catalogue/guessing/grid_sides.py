@@ -122,7 +122,9 @@ def _constant(
     """
     tiles = {word for part in (*launch.block, *launch.template) for word in part}
     side = _written(launch, axis)
-    if not known.keys().isdisjoint(side) or _DIVIDES.isdisjoint(side):
+    # The parameters of a lambda have names of their own: ``ceil_div(x, y)`` with x = N.
+    behind = {word for name in side for word in launch.constants.get(name, ())}
+    if not known.keys().isdisjoint({*side, *behind}) or _DIVIDES.isdisjoint(side):
         return {}
     values = {word: value(word) for word in side if word.isidentifier() and word not in tiles}
     large = [word for word, one in values.items() if one and (one.value or 0) >= _LEAST_SIZE]

@@ -175,3 +175,13 @@ def test_a_side_that_is_handed_to_no_kernel_is_the_one_that_the_kernels_code_sho
     assert (made.block, made.grid[0]) == (("4", "8"), "ceil(N / 4)")
     assert made.grid[1] in ("ceil(M / 8)", "ceil(N / 8)")
     assert is_launched_so(made) == sure  # what is only assumed is no evidence against the kernel
+
+
+def test_a_quotient_that_a_lambda_rounds_up_has_its_own_size() -> None:
+    """The lambda's second parameter has the tile's side, 64: that is no size of the host's own."""
+    kernel = ANY.replace("__global__", "template <int TILE>\n__global__").replace("blockDim.y", "TILE", 1)
+    lines = "auto ceil_div = [](int x, int y) { return (x + y - 1) / y; };\n    constexpr int T = 64;\n"
+    lines += "    int m = 5, n = 7, k = 9;\n    dim3 block(8, T), grid(ceil_div(n, 8), ceil_div(m, T));"
+    text = kernel + MAIN.format(lines=lines, given="m, n, k")
+    made = guess(text.replace("gemm<<<", "gemm<T><<<"), Path("mine.cu"))
+    assert made.grid == ("ceil(N / 8)", "ceil(M / TILE)")
