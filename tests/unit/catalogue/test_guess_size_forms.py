@@ -94,6 +94,15 @@ def test_a_part_stays_where_the_whole_size_is_an_argument_too() -> None:
     assert made.grid == ("ceil(floor(N / 2) / 4)", "ceil(M / 8)")
 
 
+def test_a_tile_at_run_time_is_known_by_a_copy_of_the_block_index_and_its_bytes_by_a_header() -> None:
+    header = "namespace mine { struct Other { typedef double number; }; }\ntypedef float number;\n"
+    around = Surroundings(headers=(header,))
+    made = guess(TILED, Path("mine.cu"), around=around)
+    assert made.roles == ("A", "B", "C", "M", "N", "K", "24", "16", "8")
+    assert made.shared == "768"
+    assert guess(TILED, Path("mine.cu")).shared != "768"
+
+
 @pytest.mark.parametrize("given", ["", "-DTILE=8"])
 def test_a_macro_with_a_value_of_its_own_is_no_guess(given: str) -> None:
     """Then a wrong kernel is called wrong by its file's launch."""
