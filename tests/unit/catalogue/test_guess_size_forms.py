@@ -103,6 +103,33 @@ def test_a_tile_at_run_time_is_known_by_a_copy_of_the_block_index_and_its_bytes_
     assert guess(TILED, Path("mine.cu")).shared != "768"
 
 
+def test_a_file_with_pitches_may_have_its_size_as_a_constant() -> None:
+    made = settled(PITCHES)
+    assert made.right, made.settled
+    assert made.roles == ("A", "B", "C", "4 * K", "4 * N", "4 * N") and made.constants == {"N": "N"}
+    assert {"M == N", "K == N"} == {*made.requires}
+
+
+def test_a_kernel_that_never_reads_its_depth_multiplies_a_column_by_a_row() -> None:
+    body = "    int row = blockIdx.y * 8 + threadIdx.y, col = blockIdx.x * 8 + threadIdx.x;\n"
+    store = "if (row < M && col < N) C[row * N + col] = A[row] * B[col];"
+    made = settled(program(SIGNATURE, store, "A, B, C, M, N, K", body))
+    assert made.right, made.settled
+    assert made.requires == ("K == 1",)
+
+
+def test_a_shared_array_for_a_whole_row_limits_the_size_and_a_parameter_that_is_never_read_is_the_last_one() -> None:
+    """The rows of A are called N there, and the kernel never reads them."""
+    made = settled(HELD)
+    assert made.right, made.settled
+    assert made.roles == ("A", "B", "C", "M", "K", "N") and made.grid == ("M",)
+    assert "K <= 96" in made.requires
+    assert not any(
+        "<=" in one
+        for one in settled(HELD.replace("line[96]", "line[]").replace("__shared__", "extern __shared__")).requires
+    )
+
+
 @pytest.mark.parametrize("given", ["", "-DTILE=8"])
 def test_a_macro_with_a_value_of_its_own_is_no_guess(given: str) -> None:
     """Then a wrong kernel is called wrong by its file's launch."""
