@@ -130,6 +130,16 @@ def test_a_shared_array_for_a_whole_row_limits_the_size_and_a_parameter_that_is_
     )
 
 
+def test_a_kernel_that_is_right_in_one_block_of_columns_asks_for_as_many() -> None:
+    """It takes the columns of a block from the wrong extent of it."""
+    made = settled(LINES)
+    assert made.right, made.settled
+    limits = [one for one in made.requires if one.startswith("N <= ")]
+    assert len(limits) == 1
+    right = settled(LINES.replace("blockIdx.y * blockDim.y", "blockIdx.y * SIDE"))
+    assert right.right and not any("<=" in one for one in right.requires)
+
+
 @pytest.mark.parametrize("given", ["", "-DTILE=8"])
 def test_a_macro_with_a_value_of_its_own_is_no_guess(given: str) -> None:
     """Then a wrong kernel is called wrong by its file's launch."""
