@@ -71,8 +71,9 @@ def explain(error: BuildError, kernel: Kernel) -> BuildError:
         line = _include_line(kernel.text, missing[1]) or error.line
         text = tr(
             "{what} cannot be recorded: what the recorder knows of CUDA needs no include but <cuda_fp16.h>, "
-            "<cuda_bf16.h>, <cuda_fp8.h>, <mma.h>, <cuda_pipeline.h>, <cuda/barrier>, <cuda/cmath>, <cuda/pipeline>, "
-            "<cuda/ptx>, <cooperative_groups.h> with its memcpy_async.h and reduce.h, and <gemmviz/ptx.h>",
+            "<cuda_bf16.h>, <cuda_fp8.h>, <cuComplex.h>, <mma.h>, <cuda_pipeline.h>, <cuda/barrier>, <cuda/cmath>, "
+            "<cuda/pipeline>, <cuda/ptx>, <cooperative_groups.h> with its memcpy_async.h and reduce.h, and "
+            "<gemmviz/ptx.h>",
             what=f"#include <{missing[1]}>",
         )
         return BuildError(f"{name}:{line}: {text}", line)

@@ -46,7 +46,7 @@ _BUILT_IN = (
 )
 # Headers with CUDA for the device, or with the parts of C and C++ that a kernel may use.
 _OF_DEVICE = (
-    r"cuda_(?:fp16|bf16|fp8|fp4|fp6|tf32)\.h(?:pp)?|mma\.h|cuda_pipeline\w*\.h|cuda_awbarrier\w*\.h|"
+    r"cuda_(?:fp16|bf16|fp8|fp4|fp6|tf32)\.h(?:pp)?|mma\.h|cuda_pipeline\w*\.h|cuda_awbarrier\w*\.h|cuComplex\.h|"
     r"cooperative_groups(?:\.h|/[\w/.]+)|cuda/[\w/.]+|gemmviz/[\w/.]+|nv/target|"
     r"hip/hip_(?:runtime|fp16|bf16)\.h|"
     r"(?:assert|math|stdint|stddef|float|limits|inttypes|stdio)\.h|"

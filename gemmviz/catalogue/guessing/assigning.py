@@ -7,6 +7,8 @@ from gemmviz.catalogue.guessing.functions import Function, Parameter
 from gemmviz.catalogue.guessing.geometry import Votes, geometry
 from gemmviz.catalogue.guessing.indexing import Indexing
 from gemmviz.catalogue.guessing.roles import (
+    DISTANCE,
+    LEFT_OVER,
     MATRIX_WORDS,
     REAL,
     SIZE_WORDS,
@@ -177,7 +179,7 @@ def _sizes(function: Function, roles: Roles, votes: Votes) -> None:
                 called = [tr("is called like {role}", role=role)] if by_name else []
                 whys[name, role] = _together(name, [*called, *map(tr, dict.fromkeys(used))])
     taken: set[str] = set()
-    plain = [n for n in order if not re.fullmatch(r"(?i)ld_?[abc]|.*(stride|pitch).*", n)]
+    plain = [n for n in order if not DISTANCE.fullmatch(n)]
     # Beside M, N and K such a name counts products, also where the bound of the block index looks like one of rows.
     named = {"m", "n", "k"} <= {size_word(meant[n]) for n in plain}
     called = [n for n in plain if _COUNTS_PRODUCTS.search(n) and (named or "M" not in votes[n])]
@@ -189,7 +191,9 @@ def _sizes(function: Function, roles: Roles, votes: Votes) -> None:
         scores[plain[0], "N"], whys[plain[0], "N"] = 1.0, tr("{name} is the only size", name=plain[0])
     if len(plain) == 1:
         scores[plain[0], "N"] += 50  # a kernel with one size is one for square matrices
-    for (name, role), score in sorted(scores.items(), key=lambda item: -item[1]):
+    # The name of a parameter that the kernel never reads says less than the uses of another one.
+    read = {name: name in function.body for name in order}
+    for (name, role), score in sorted(scores.items(), key=lambda item: (-item[1], not read[item[0][0]])):
         if name in roles.of or role in taken:
             continue
         taken.add(role)
@@ -205,7 +209,7 @@ def _sizes(function: Function, roles: Roles, votes: Votes) -> None:
             taken.add(roles.of[name])
             why = mark("{name} is the remaining parameter") if free else mark("the role of {name} is unknown")
             why = mark("{name} counts products, and one is enough") if one else why
-            roles.why[name] = GuessReason(0.5 if one else 0.2, tr(why, name=name))
+            roles.why[name] = GuessReason(0.5 if one else LEFT_OVER, tr(why, name=name))
     for role in ("M", "N", "K"):
         owner = next((n for n in order if votes[n].get(role)), "")
         given = roles.of.get(owner, "")

@@ -17,9 +17,10 @@ from gemmviz.catalogue.guessing.other_sizes import (
     as_deep_as_a_block,
     by_matrix_names,
     of_literal_size,
+    of_one_term,
     of_one_tile,
 )
-from gemmviz.catalogue.guessing.roles import WHOLE, GuessReason
+from gemmviz.catalogue.guessing.roles import LEFT_OVER, WHOLE, GuessReason
 from gemmviz.catalogue.guessing.tokens import integer
 
 MOST_DIVISOR = 256
@@ -95,6 +96,9 @@ def _by_grid(guess: Guess) -> Guess:
     (other,) = {"M", "N"} - names
     # Blocks along N and K: N are the rows then, M is the depth of the sum, and K are the columns.
     named = {"K": "N", "N": "K"} if other == "N" else {"K": "N", "N": "M", "M": "K"}
+    depth = guess.parameters[guess.roles.index("K")][0]
+    if guess.why.get(depth, GuessReason(1, "")).confidence <= LEFT_OVER:  # the other two have their roles by their uses
+        named = {"K": other, other: "K"}
     return _with_names(guess, named)
 
 
@@ -205,6 +209,7 @@ def _otherwise(guess: Guess) -> Iterator[Guess]:
     if not guess.epilogue and _CUTS_AT_ZERO.search(kernel_text(guess)):
         yield replace(guess, epilogue="relu")
     yield from of_one_tile(guess)
+    yield from of_one_term(guess)
     yield from as_deep_as_a_block(guess)
     yield from by_matrix_names(guess)
     for one in of_literal_size(guess):

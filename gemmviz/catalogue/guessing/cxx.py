@@ -30,7 +30,7 @@ from gemmviz.catalogue.guessing.tokens import (
     with_whole_launches,
     without_comments,
 )
-from gemmviz.catalogue.guessing.type_aliases import resolved, type_aliases
+from gemmviz.catalogue.guessing.type_aliases import naming, resolved, type_aliases
 
 _LAUNCHES = {"<<<", "cudaLaunchKernel", "cudaLaunchKernelEx", "cudaLaunchKernelExC"}
 _MOST_WAYS = 8  # ways in which a launching function is called
@@ -219,7 +219,7 @@ def _neighbour(
     calls = small(chain(*_functions(tokens, lines, own, calls))) | calls
     calls |= rounded(calls)
     constants = {name: value for name, value in own.items() if is_whole(value)} | _globals(tokens) | _declared(tokens)
-    whole = expand(tokens, objects | own, calls) if not {*_LAUNCHES, "dim3"}.isdisjoint(tokens) else []
+    whole = naming(tokens) if {*_LAUNCHES, "dim3"}.isdisjoint(tokens) else expand(tokens, objects | own, calls)
     known = known.and_those_of(tokens)
     inside = chain(*_functions(tokens, lines, objects | own, calls))
     return HostFile(whole, tuple(map(known.filled, inside)), constants)

@@ -1,7 +1,7 @@
 """The types that a template of a kernel gets: those that the files say, else those that its tensor cores take."""
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import pairwise
 
 from gemmviz.catalogue.guessing import host_launch, struct_types
@@ -10,6 +10,7 @@ from gemmviz.catalogue.guessing.functions import Function
 from gemmviz.catalogue.guessing.instantiations import instantiations, signatures
 from gemmviz.catalogue.guessing.launches import HostLaunch
 from gemmviz.catalogue.guessing.roles import DTYPES, GuessReason, Roles
+from gemmviz.catalogue.guessing.tokens import angles, tokens_of
 from gemmviz.language import tr
 
 ELEMENTS = "elements"
@@ -20,6 +21,7 @@ _MULTIPLIED = {"f16": "half", "bf16": "__nv_bfloat16"}
 _PRODUCTS = re.compile(r"\bmma\.sync[\w.]*\.(f16|bf16)\.\1\b")
 _USES_PTX = re.compile(r"(?i)mma|ldmatrix|^asm$")
 _DISPATCHES = re.compile(r"AT_DISPATCH_\w*(?:FLOATING|ALL)_TYPES\w*")
+_MEMBER = re.compile(r"\b(\w+) :: (\w+)(?: const)? \*")
 _CLOSES = re.compile(r"[;(){}]")
 
 
@@ -76,6 +78,9 @@ def element_types(function: Function, source: ParsedSource, text: str) -> tuple[
         else:
             found[name] = _of_products(function, text) or _of_fragments(function.body, name)
             undecided.append(name)
+    for name, kind in _of_members(function, found, source).items():
+        found[name] = kind or "float"
+        undecided += [] if kind else [name]
     why = GuessReason(0.3, tr("the files do not say which one type {names} is", names=", ".join(undecided)))
     if free and not undecided:
         why = GuessReason(0.3, tr("the files do not say which value {names} has", names=", ".join(free)))
@@ -147,6 +152,20 @@ def _of_fragments(body: tuple[str, ...], name: str) -> str:
             if name in body[at:end] and not _OPERAND.isdisjoint(body[at:end]):
                 return "half"
     return "float"
+
+
+def _of_members(function: Function, types: Mapping[str, str], source: ParsedSource) -> dict[str, str]:
+    """Return the types of matrices that a structure names, ``typename T::Element *``; nothing for an unknown one."""
+    found: dict[str, str] = {}
+    for parameter in (one for one in function.parameters if one.pointer):
+        member = _MEMBER.search(parameter.declared)
+        struct = tokens_of(types.get(member[1], "")) if member else ()
+        known = [at for at, word in enumerate(struct) if word in source.structs][:1]
+        if member and known:
+            arguments, _ = angles(struct, known[0] + 1)
+            meant = source.structs[struct[known[0]]].meant(member[2], arguments)
+            found[parameter.type] = meant[-1] if meant and meant[-1] in DTYPES else ""
+    return found
 
 
 def _struct_type(argument: tuple[str, ...], source: ParsedSource) -> str:

@@ -24,6 +24,7 @@ from gemmviz.catalogue.guessing.endless_loops import endless
 from gemmviz.catalogue.guessing.fourth_matrix import with_fourth
 from gemmviz.catalogue.guessing.functions import Function, words_of
 from gemmviz.catalogue.guessing.guessed_matter import Guess
+from gemmviz.catalogue.guessing.held_rows import limits
 from gemmviz.catalogue.guessing.hindrances import empty_body, hindrance
 from gemmviz.catalogue.guessing.host.launched import evaluated, global_constants
 from gemmviz.catalogue.guessing.inlining import inlined
@@ -233,6 +234,7 @@ def _shapes(read: Sized, dtype: ElementType, is_launched: bool) -> tuple[list[Sh
     shaper = Shaper(read.function, read.source, read.index, read.roles, dtype)
     shape = shaper.shape(params) if is_launched else alone
     shape.requires += [f"{left} == {right}" for left, right in read.roles.equal]
+    shape.requires += limits(read.index, read.roles)
     _aligned(shape, read.index, read.roles)
     by_host: dict[object, tuple[HostLaunch, Shape]] = {}
     for one in host_launch.find(read.source, read.function) if is_launched else ():

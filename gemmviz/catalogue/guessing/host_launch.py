@@ -15,6 +15,7 @@ from gemmviz.catalogue.guessing.launch_shape import Shape
 from gemmviz.catalogue.guessing.launches import HostLaunch
 from gemmviz.catalogue.guessing.literal_sizes import with_names
 from gemmviz.catalogue.guessing.open_launches import is_open
+from gemmviz.catalogue.guessing.part_sizes import with_parts_named
 from gemmviz.catalogue.guessing.plain_values import plain
 from gemmviz.catalogue.guessing.polynomial import Polynomial, looked_up, parse
 from gemmviz.catalogue.guessing.quotients import exact, rounded_text
@@ -39,7 +40,7 @@ def find(source: ParsedSource, function: Function) -> list[HostLaunch]:
     # Another function may have the same name in another file: it is another one if it has more parameters.
     found = [launch for launch in found if len(launch.arguments) <= len(function.parameters)]
     fitting = [one for one in found if len(one.arguments) in (0, len(function.parameters))]
-    return [with_names(one, function) for one in fitting or found]
+    return [with_parts_named(with_names(one, function), function) for one in fitting or found]
 
 
 def shape(launch: HostLaunch, function: Function, source: ParsedSource, roles: Roles, made: Shape) -> Shape | None:
@@ -259,7 +260,9 @@ def _given(launch: HostLaunch, function: Function, source: ParsedSource, roles: 
             # Block and grid are then numbers, and the numbers are right for the first launch only.
             offered = {name: values[:1] for name, values in offered.items()}
         params |= offered
-    unknown = {*params} - {*offered}
+    # A macro that has a value unless the build gives another one: ``#ifndef TILE``.
+    has_value = source.tunable & (source.constants.keys() | source.definitions.keys())
+    unknown = {name for name, values in params.items() if len(values) > 1 or name not in has_value} - {*offered}
     for name in [name for name in arguments if name in params and name not in offered]:
         argument = arguments[name]
         value = parse(argument, lambda word: _constant(source, word)).value

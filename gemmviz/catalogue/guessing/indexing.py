@@ -15,8 +15,7 @@ _NAME = re.compile(r"[A-Za-z_]\w*$")
 _WRITERS = re.compile(r"^(atomic\w+|store_matrix_sync)$")
 _DEEPEST = 24
 _LONGEST_NAME = 1500
-# Tokens of one expression; a longer one is cut.
-_LONGEST = 400
+_LONGEST = 400  # tokens of one expression; a longer one is cut
 _LONGEST_SIDE = 60
 _MOST_ARRAYS = 48
 _COMPARES = {"<", ">", "<=", ">=", "==", "!="}
@@ -68,12 +67,13 @@ class Pointer:
 
 @dataclass(frozen=True)
 class Loop:
-    """A ``for`` loop: its variable, its start, the step, and the bound in its condition."""
+    """A ``for`` loop, and the bound in its condition; `whole`: nothing else is in the condition."""
 
     variable: str
     start: Polynomial
     step: Polynomial
     bound: Polynomial
+    whole: bool = False
 
 
 @dataclass
@@ -347,12 +347,14 @@ class _Reader:
         if len(parts) != 3 or "=" not in parts[0] or not parts[0].index("="):
             return
         name = parts[0][parts[0].index("=") - 1]
-        for term in split([("," if t == "&&" else t) for t in parts[1]]):
+        terms = split([("," if t == "&&" else t) for t in parts[1]])
+        for term in terms:
             cut = next((i for i, t in enumerate(term) if t in _COMPARES), None)
             if cut is not None and self.moves.get(name):
                 start = self.value(parts[0][parts[0].index("=") + 1 :])
                 bound = self.value(term[cut + 1 :])
-                self.result.loops.append(Loop(name, start, self.value(self.moves[name][0]), bound))
+                whole = len(terms) == 1 and "||" not in term and term[: cut + 1] == (name, "<")
+                self.result.loops.append(Loop(name, start, self.value(self.moves[name][0]), bound, whole))
 
     def _quotients(self) -> None:
         for at in range(1, len(self.tokens) - 1):

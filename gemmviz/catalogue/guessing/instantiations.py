@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 
 from gemmviz.catalogue.guessing.functions import HostFile
-from gemmviz.catalogue.guessing.tokens import closing, split
+from gemmviz.catalogue.guessing.tokens import closing, split, split_arguments
 
 _LONGEST = 80  # tokens from ``template`` to the function's parameters
 _MOST = 8
@@ -21,7 +21,7 @@ def instantiations(files: Sequence[HostFile]) -> dict[str, list[tuple[Tokens, ..
     found: dict[str, list[tuple[Tokens, ...]]] = {}
     for tokens, at, end in _explicit(files):
         opens = _opening(tokens, end - 1, at) if tokens[end - 1] == ">" else 0
-        arguments = tuple(tuple(part) for part in split(tokens[opens + 1 : end - 1])) if opens else ()
+        arguments = tuple(tuple(part) for part in split_arguments(tokens[opens + 1 : end - 1])) if opens else ()
         _keep(found, tokens[opens - 1], arguments)
     return found
 

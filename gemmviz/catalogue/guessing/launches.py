@@ -5,7 +5,7 @@ from collections.abc import Sequence, Set
 from dataclasses import dataclass, field
 
 from gemmviz.catalogue.guessing.tensors import named_sides
-from gemmviz.catalogue.guessing.tokens import LONGEST_BRACKET, angles, closing, is_computed, split
+from gemmviz.catalogue.guessing.tokens import LONGEST_BRACKET, angles, closing, is_computed, split, split_arguments
 
 _LONGEST_LAUNCH = 300
 # The types of casts that say nothing about a value.
@@ -312,7 +312,7 @@ def _called(tokens: list[str], at: int) -> tuple[str, tuple[tuple[str, ...], ...
             if depth == 0:
                 break
             start -= 1
-        return (tokens[start - 1] if start > 0 else ""), tuple(split(tokens[start + 1 : last]))
+        return (tokens[start - 1] if start > 0 else ""), tuple(split_arguments(tokens[start + 1 : last]))
     return (tokens[last] if last >= 0 else ""), ()
 
 

@@ -1,4 +1,4 @@
-"""Variants of a guess with other sizes: of one tile, of a number in the code, as deep as a block, named by matrices."""
+"""Variants of a guess with other sizes: a tile's, a number in the code, one term, a block's, by names of matrices."""
 
 import re
 from collections import Counter
@@ -53,6 +53,14 @@ def as_deep_as_a_block(guess: Guess) -> Iterator[Guess]:
     made = replace(guess, requires=(*kept, f"K == {side}"))
     for layout in dict.fromkeys((made.column_major - {"A"}, made.column_major)):
         yield replace(made, column_major=layout)
+
+
+def of_one_term(guess: Guess) -> Iterator[Guess]:
+    """Yield the guess for a column times a row, where the kernel never reads its parameter for K."""
+    names = [name for (name, _), role in zip(guess.parameters, guess.roles, strict=True) if role == "K"]
+    if len(names) == 1 and len(re.findall(rf"\b{re.escape(names[0])}\b", kernel_text(guess))) == 1:
+        kept = (one for one in guess.requires if not re.search(r"\bK\b", one))
+        yield replace(guess, requires=(*kept, "K == 1"))
 
 
 def by_matrix_names(guess: Guess) -> Iterator[Guess]:

@@ -70,6 +70,10 @@ SIZE_WORDS = {
 _ROWS = re.compile(r"fil(?:as?)?(?=[abc]?$)|linhas?|lignes?|righe?|zeilen?")
 _COLUMNS = re.compile(r"columnas?|colunas?|colonn[ae]s?|spalten?")
 _DIMENSION = re.compile(r"(?i)(?:d|dim|dimension)_?([0-2])_?([abc]?)")
+DISTANCE = re.compile(r"(?i)ld_?[abc]|.*(stride|pitch).*")
+"""The names of distances between rows."""
+LEFT_OVER = 0.2
+"""The confidence in a role that no other parameter has, and that nothing shows."""
 _OF_A_THREAD = re.compile(r"(?i)coars|per_?thread")
 _SIZE_AFFIX = re.compile(
     r"^(?:size|dim|num|len|length|matrix|mat|total|problem)(?=[mnk]$)|(?<=^[mnk])(?:size|dim|global|total|len|length)$"

@@ -45,8 +45,10 @@ def _host_names(place: int, name: str, function: Function, source: ParsedSource)
     The kernel then multiplies a block's index by it, as in ``blockIdx.x * width + threadIdx.x``: it is not a matrix's
     size, which one block may have as its side, too.
     """
-    index, own = r"blockIdx \. [xyz]", re.escape(name)
-    if not name or not re.search(rf"{index} \* {own}\b|\b{own} \* {index}", " ".join(function.body)):
+    body, own, index = " ".join(function.body), re.escape(name), r"blockIdx \. [xyz]"
+    copies = "|".join(re.findall(rf"(\w+) = {index} [;,]", body)) or index  # ``int bx = blockIdx.x``
+    by_block = rf"{index} \* {own}\b|\b{own} \* {index}|= (?:{copies}) \* {own} \+"
+    if not name or not re.search(by_block, body):
         return []
     given = [(one.arguments[place], one.block) for one in find(source, function) if place < len(one.arguments)]
     sides = [argument for argument, block in given if argument in block]

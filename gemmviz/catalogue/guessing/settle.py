@@ -25,6 +25,7 @@ from gemmviz.catalogue.guessing.certainty import is_known
 from gemmviz.catalogue.guessing.folding import bracket
 from gemmviz.catalogue.guessing.guessed_kernel import guessed_kernel
 from gemmviz.catalogue.guessing.guessed_matter import Guess, is_stated
+from gemmviz.catalogue.guessing.one_block_limit import RIGHT_AT_TWO, SO_IT_ASKS, in_one_block
 from gemmviz.catalogue.guessing.one_step import RIGHT_AT_ONE
 from gemmviz.catalogue.guessing.opening_size import with_opening_size
 from gemmviz.catalogue.guessing.other_sizes import with_shown_sizes
@@ -47,7 +48,6 @@ _LEAST_DIVISOR = 8
 C_IS_ZERO_BEFORE = mark("C is zero before the launch: the kernel reads it, and nothing in the files was seen to set it")
 ONLY_WHERE_EQUAL = mark("unless {conditions}, C is wrong with the launch in the file itself")
 GRID_IS_TURNED = mark("the sides of the grid are exchanged: as the file itself has them, it is wrong")
-_RIGHT_AT_TWO = mark("recorded: C is right at {size} and at {other}")
 TryOne = Callable[[Kernel, Problem], str]
 
 
@@ -132,9 +132,9 @@ def _for_whole_numbers(guess: Guess, try_one: TryOne, alternatives: bool, trials
         if trials.over:
             break
     if trials.partly:
-        return trials.partly
+        return in_one_block(trials.partly, try_one)
     if trials.narrow:
-        found = _settled(trials.narrow[0], guess, trials.narrow[1], try_one)
+        found = in_one_block(_settled(trials.narrow[0], guess, trials.narrow[1], try_one), try_one)
         return or_wrong_at_large(found, trials.narrow[1], lambda at: _wrong(found, at, try_one))
     if trials.spare:
         candidate, size, wrong = trials.spare
@@ -176,19 +176,19 @@ def _any_size(right: Guess, size: Problem, try_one: TryOne) -> Guess:
     if several is not None and (wrong := _wrong(right, several, try_one)):
         turned = replace(right, grid=right.grid[::-1])
         if turned.grid != right.grid and not _wrong(turned, several, try_one):
-            return replace(turned, settled=tr(_RIGHT_AT_TWO, size=size, other=several), right=True)
+            return replace(turned, settled=tr(RIGHT_AT_TWO, size=size, other=several), right=True)
         if grouped := in_groups(right, size, lambda one, at: _wrong(one, at, try_one)):
-            return replace(grouped[0], settled=tr(_RIGHT_AT_TWO, size=size, other=grouped[1]), right=True)
+            return replace(grouped[0], settled=tr(RIGHT_AT_TWO, size=size, other=grouped[1]), right=True)
         template = mark("recorded: C is right at {size} and at {other}, but at {third}: {fault}")
         return replace(right, settled=tr(template, size=size, other=odd, third=several, fault=wrong))
     if not wrong:
-        return replace(right, settled=tr(_RIGHT_AT_TWO, size=size, other=odd), right=True)
+        return replace(right, settled=tr(RIGHT_AT_TWO, size=size, other=odd), right=True)
     if isinstance(wrong, Verdict) and wrong.only_reads and is_stated(right, "block"):
         template = mark("recorded: C is right at {size}, and at {other} too, but there {fault}")
         return replace(right, settled=tr(template, size=size, other=odd, fault=wrong), right=True)
     made, last = _turned(right, size, try_one)
     if last is not None:
-        return replace(made, settled=tr(_RIGHT_AT_TWO, size=size, other=last), right=True)
+        return replace(made, settled=tr(RIGHT_AT_TWO, size=size, other=last), right=True)
     tried = 0
     for name in "MNK":
         alone = _odd(made, name, size)
@@ -210,8 +210,8 @@ def _any_size(right: Guess, size: Problem, try_one: TryOne) -> Guess:
         settled = f"{outcome}; {tr(OWN_LAUNCH_IS_WRONG)}" if own else outcome
         return replace(right, settled=settled, wrong_itself=own)
     asked = tr(" and ").join(condition for condition in made.requires if condition not in right.requires)
-    outcome = tr("at {size} it is wrong, so it asks for {conditions}", size=odd, conditions=asked)
-    return replace(made, settled=f"{tr(_RIGHT_AT_TWO, size=size, other=last)}; {outcome}", right=True)
+    outcome = tr(SO_IT_ASKS, size=odd, conditions=asked)
+    return replace(made, settled=f"{tr(RIGHT_AT_TWO, size=size, other=last)}; {outcome}", right=True)
 
 
 def _wrong_somewhere(made: Guess, size: Problem, try_one: TryOne) -> tuple[str, Problem]:

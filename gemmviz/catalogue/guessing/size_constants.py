@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from gemmviz.catalogue.guessing.cxx import ParsedSource
 from gemmviz.catalogue.guessing.functions import Function, Parameter
 from gemmviz.catalogue.guessing.polynomial import Lookup, looked_up, parse
-from gemmviz.catalogue.guessing.roles import WHOLE, Roles, is_size_word
+from gemmviz.catalogue.guessing.roles import DISTANCE, LEFT_OVER, WHOLE, Roles, is_size_word
 
 # A constant that is called like a size may be this small; another one is then rather a tile.
 _SMALLEST_NAMED, _SMALLEST = 32, 256
@@ -39,7 +39,7 @@ class SizeConstant:
         columns = {"lda": ("K", "M", "A"), "ldb": ("N", "K", "B"), "ldc": ("N", "M", "C")}.get(role)
         if columns:
             return columns[columns[2] in roles.column_major]
-        used = role in ("M", "N", "K") and roles.why[self.name].confidence > _LEFT_OVER
+        used = role in ("M", "N", "K") and roles.why[self.name].confidence > LEFT_OVER
         return role if used else ""
 
     def value(self, roles: Roles) -> str:
@@ -52,9 +52,6 @@ class SizeConstant:
         return (f"{self.size_of(roles)} % {self.times} == 0",) if self.times > 1 else ()
 
 
-_LEFT_OVER = 0.2
-
-
 def size_constants(function: Function, source: ParsedSource) -> list[SizeConstant]:
     """Return the constants that a kernel may use as sizes, where its parameters are too few.
 
@@ -63,7 +60,8 @@ def size_constants(function: Function, source: ParsedSource) -> list[SizeConstan
     function, source
         The kernel, with the helpers that it calls, and its file.
     """
-    sizes = [p.name for p in function.parameters if not p.pointer and p.type in WHOLE]
+    whole = [p.name for p in function.parameters if not p.pointer and p.type in WHOLE]
+    sizes = [name for name in whole if not DISTANCE.fullmatch(name)]
     taken = {p.name for p in function.parameters} | {name for _, name, _ in function.template}
     if len(sizes) >= len("MNK") or sum(p.pointer for p in function.parameters) < len("ABC"):
         return []

@@ -1,9 +1,9 @@
 """Structures that hold constants, such as ``Shape<128, 64>::rows``, and the names that a file gives to such types."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
-from gemmviz.catalogue.guessing.tokens import closing, is_computed, split
+from gemmviz.catalogue.guessing.tokens import closing, is_computed, split, split_arguments
 
 Tokens = tuple[str, ...]
 _DEEPEST = 6
@@ -20,10 +20,19 @@ class StructType:
         The names of its template's parameters.
     members
         The value of each constant, in terms of the parameters and of the other constants.
+    types
+        The type that each other name in it stands for, in terms of the parameters.
     """
 
     parameters: Tokens
     members: Mapping[str, Tokens]
+    types: Mapping[str, Tokens] = field(default_factory=dict)
+
+    def meant(self, name: str, arguments: Sequence[Tokens]) -> Tokens:
+        """Return the type that a name in it stands for, where its template has some arguments; nothing if unknown."""
+        found = self.types.get(name, ())
+        given = dict(zip(self.parameters, arguments, strict=False))
+        return given.get(found[0], found) if len(found) == 1 else found
 
 
 def structs(tokens: Sequence[str]) -> dict[str, StructType]:
@@ -32,7 +41,7 @@ def structs(tokens: Sequence[str]) -> dict[str, StructType]:
     for name, parameters, opens, end in bodies(tokens):
         members = _inherited(tokens, opens, found) | _members(tuple(tokens[opens + 1 : end]))
         if members:
-            found[name] = StructType(parameters, members)
+            found[name] = StructType(parameters, members, aliases(tokens[opens + 1 : end]))
     return found
 
 
@@ -209,9 +218,11 @@ def _value(
     tokens = struct.members.get(member)
     if tokens is None or depth > _DEEPEST:
         return ()
-    given = dict(zip(struct.parameters, split(kind[2:-1]), strict=False))
+    given = dict(zip(struct.parameters, split_arguments(kind[2:-1]), strict=False))
     out: list[str] = []
     for word in tokens:
-        inner = given.get(word) or (_value(kind, word, known, named, depth + 1) if word != member else ())
-        out += ["(", *inner, ")"] if inner else [word]
+        of_another = out[-1:] == ["::"]  # ``Block::rows``
+        own = given.get(word) or (_value(kind, word, known, named, depth + 1) if word != member else ())
+        inner = () if of_another else own
+        out += inner if inner and inner[0] in known else ["(", *inner, ")"] if inner else [word]
     return tuple(with_members(out, known, named, depth + 1))

@@ -15,7 +15,7 @@ _SEPARATED = re.compile(r"\b(?:0[xX][0-9a-fA-F]+(?:'[0-9a-fA-F]+)+|\d+(?:'\d+)+)
 OPEN, CLOSE = {"(": ")", "[": "]", "{": "}"}, {")", "]", "}"}
 # A longer file is cut off here: a kernel is short, and guessing must end soon.
 LONGEST = 400_000
-MOST_TOKENS = 80_000
+MOST_TOKENS = 200_000
 LONGEST_BRACKET = 15_000
 _MOST_DIGITS = 19  # of an integer of 64 bits; Python refuses to read, and to write, one of thousands
 
@@ -38,6 +38,19 @@ def split(tokens: Iterable[str], separator: str = ",") -> list[tuple[str, ...]]:
         else:
             part.append(token)
     return [*parts, tuple(part)] if part or parts else []
+
+
+def split_arguments(tokens: Sequence[str]) -> list[tuple[str, ...]]:
+    """Split template arguments: the commas of an argument that is a template with arguments do not count."""
+    parts: list[tuple[str, ...]] = []
+    waiting: tuple[str, ...] = ()
+    for part in split(tokens):
+        waiting += (",", *part) if waiting else part
+        if waiting.count("<") <= waiting.count(">") + 2 * waiting.count(">>"):
+            parts.append(waiting)
+            waiting = ()
+    # A bracket that nothing closes compares two numbers.
+    return split(tokens) if waiting else parts
 
 
 def split_text(text: str) -> tuple[str, ...]:
@@ -69,7 +82,7 @@ def angles(body: Sequence[str], at: int) -> tuple[list[tuple[str, ...]], int]:
     for end in range(at, min(at + 200, len(body))):
         depth += (body[end] == "<") - (body[end] == ">") - 2 * (body[end] == ">>")
         if depth <= 0 or body[end] in (";", "{"):
-            return (split(body[at + 1 : end]), end + 1) if end > at and depth <= 0 else ([], at)
+            return (split_arguments(body[at + 1 : end]), end + 1) if end > at and depth <= 0 else ([], at)
     return [], at
 
 
@@ -88,8 +101,12 @@ def without_comments(text: str) -> str:
 
 
 def with_whole_launches(text: str) -> str:
-    """Return a text in which the brackets of launches are whole: some editors write ``<< <grid, block >> >``."""
+    """Return a text in which the brackets of launches are whole: some editors write ``<< <grid, block >> >``.
+
+    Two brackets in front of a launch end two lists of template arguments: ``gemm<Tile<64, 8>><<<grid, block>>>``.
+    """
     text = re.sub(r"<<[ \t]+<|<[ \t]+<<", "<<<", text)
+    text = re.sub(r">{2,}(?=\s*<<<)", lambda found: " ".join(found[0]), text)
     return re.sub(r">>[ \t]+>(?=\s*\()|>[ \t]+>>(?=\s*\()", ">>>", text)
 
 

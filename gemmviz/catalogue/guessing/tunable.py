@@ -4,6 +4,7 @@ import re
 
 from gemmviz.catalogue.guessing.cxx import ParsedSource
 from gemmviz.catalogue.guessing.functions import Function
+from gemmviz.catalogue.guessing.instantiations import instantiations
 from gemmviz.catalogue.guessing.polynomial import parse
 
 _CAPITALS = re.compile(r"[A-Z][A-Z0-9_]+|(?:block|tile|thread|work)_size(?:_\w+)?")
@@ -55,7 +56,7 @@ def whole_params(function: Function, source: ParsedSource) -> dict[str, tuple[in
         ):
             names.append(word)
     switches = {name for kind, name, _ in function.template if kind == "bool"}
-    defaults = {name: default for _, name, default in function.template if default}
+    defaults = {name: default for _, name, default in function.template if default} | _instantiated(function, source)
     found: dict[str, tuple[int, ...]] = {}
     tiled = any(map(_OTHER_TILE.fullmatch, names))
     for name in dict.fromkeys(names):
@@ -69,6 +70,12 @@ def whole_params(function: Function, source: ParsedSource) -> dict[str, tuple[in
             found[name] = _WARP_TILES if tiled and _OF_WARP.fullmatch(name) else _usual(name)
     own = others | declared | (source.constants.keys() - source.tunable)
     return found | {name: values for name, values in source.definitions.items() if name not in own}
+
+
+def _instantiated(function: Function, source: ParsedSource) -> dict[str, str]:
+    """Return the template arguments of a kernel's first explicit instantiation, by their names."""
+    first = next(iter(instantiations(source.files).get(function.name.rpartition("::")[2], [])), ())
+    return {name: " ".join(argument) for (_, name, _), argument in zip(function.template, first, strict=False)}
 
 
 def _declared(body: tuple[str, ...]) -> set[str]:

@@ -1,7 +1,7 @@
 """Other names of types (``typedef``, ``using``, and macros that stand for a type), in the parameters of functions."""
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from gemmviz.catalogue.guessing.functions import Function, Parameter
@@ -10,6 +10,7 @@ from gemmviz.catalogue.guessing.roles import DTYPES, WHOLE
 
 _ALIAS = re.compile(r"\btypedef\s+([\w\s:*&]+?)([\s*&])(\w+)\s*;|\busing\s+(\w+)\s*=\s*([\w\s:*&]+?)\s*;")
 _NO_PART = {"const", "volatile", "restrict", "__restrict__", "__restrict", "typename", "struct", "unsigned", "signed"}
+_LONGEST = 30  # tokens of a statement
 Aliases = Mapping[str, Parameter]
 """A parameter without a name for each new name: its type, and whether it is a pointer."""
 
@@ -31,6 +32,28 @@ def type_aliases(texts: Iterable[str], macros: Mapping[str, tuple[str, ...]]) ->
     for name, tokens in macros.items():
         if tokens and tokens[-1] in {*DTYPES, *WHOLE, "*"} and all(re.fullmatch(r"\w+|\*", word) for word in tokens):
             found.setdefault(name, _meant(" ".join(tokens)))
+    return found
+
+
+def naming(tokens: Sequence[str]) -> list[str]:
+    """Return the statements that give a type another name, outside of functions and structures.
+
+    Parameters
+    ----------
+    tokens
+        Of a file.
+    """
+    found: list[str] = []
+    inside = 0
+    for at, token in enumerate(tokens):
+        if token == "{" and (inside or "namespace" not in tokens[max(at - 2, 0) : at]):
+            inside += 1
+        elif token == "}":
+            inside = max(inside - 1, 0)
+        names = token == "typedef" or (token == "using" and tokens[at + 2 : at + 3] == ["="])
+        if names and not inside and tokens[at - 1 : at] != [">"]:
+            end = next((i for i in range(at, min(at + _LONGEST, len(tokens))) if tokens[i] in ("{", ";")), at)
+            found += tokens[at : end + 1] if tokens[end] == ";" else []
     return found
 
 

@@ -21,7 +21,7 @@ from gemmviz.catalogue.guessing.host.values import (
 )
 from gemmviz.catalogue.guessing.plain_values import SIZES
 from gemmviz.catalogue.guessing.struct_types import StructType
-from gemmviz.catalogue.guessing.tokens import split
+from gemmviz.catalogue.guessing.tokens import split_arguments
 
 _AXES = {
     **dict.fromkeys(("dim3", "uint3", "int3"), "xyz"),
@@ -116,7 +116,7 @@ class Evaluation(Names):
         tokens = struct.members.get(path[-1]) if struct else None
         if tokens is None or struct is None:
             return None
-        arguments = given or (tuple(split(owner[2:-1])) if owner[1:2] == ("<",) else ())
+        arguments = given or (tuple(split_arguments(owner[2:-1])) if owner[1:2] == ("<",) else ())
         inside = Frame([*self.outside.scopes, {}], dict(frame.types), None, frame.constants)
         for name, argument in zip(struct.parameters, arguments, strict=False):
             self.bind(name, self.argument(argument, frame), inside)
@@ -132,9 +132,9 @@ class Evaluation(Names):
         """Return the structure that a type names: the one for its arguments, or the first where these are unknown."""
         several = self.specialised.get(kind[0], ()) if kind else ()
         if several:
-            wanted = [self._plain_argument(one, frame) for one in split(kind[2:-1])]
+            wanted = [self._plain_argument(one, frame) for one in split_arguments(kind[2:-1])]
             for one, struct in several:
-                if [self._plain_argument(part, frame) for part in split(one[2:-1])] == wanted:
+                if [self._plain_argument(part, frame) for part in split_arguments(one[2:-1])] == wanted:
                     return struct
             if kind[0] not in self.structs:
                 return several[0][1]
@@ -162,7 +162,7 @@ class Evaluation(Names):
         if len(kind) == 1 and (kind[0] in self.functions or kind[0] == self.wanted):
             return kind
         if kind and kind[0] in self.structs and kind[-1:] in (kind[:1], (">",)) and "::" not in kind:
-            inner = (self.argument(one, frame) for one in split(kind[2:-1]))
+            inner = (self.argument(one, frame) for one in split_arguments(kind[2:-1]))
             filled = [word for one in inner for word in (",", *one)][1:]
             return (kind[0], "<", *filled, ">") if len(kind) > 1 else kind
         found = self.value(read(tokens), frame)
