@@ -42,7 +42,7 @@ _BUILT_IN = (
     r"cuda\.h|cuda_runtime(?:_api)?\.h|device_launch_parameters\.h|vector_types\.h|vector_functions\.h\w*|"
     r"builtin_types\.h|driver_types\.h|device_functions\.h|device_atomic_functions\.h|math_functions\.h|"
     r"host_defines\.h|crt/\w+\.h|sm_\d+_\w+\.h\w*|cuda_device_runtime_api\.h|device_types\.h|common_functions\.h|"
-    r"math_constants\.h|texture_\w+\.h|surface_\w+\.h"
+    r"math_constants\.h|texture_\w+\.h|surface_\w+\.h|__clang_cuda_\w+\.h"
 )
 # Headers with CUDA for the device, or with the parts of C and C++ that a kernel may use.
 _OF_DEVICE = (

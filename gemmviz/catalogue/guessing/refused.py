@@ -13,7 +13,7 @@ from pathlib import Path
 from gemmviz.catalogue.declarations import declarations, macros
 from gemmviz.catalogue.errors import BuildError, GemmvizError
 from gemmviz.catalogue.guessing.flaw import Flaw
-from gemmviz.catalogue.guessing.guessed_matter import Guess
+from gemmviz.catalogue.guessing.guessed_matter import Guess, is_stated
 from gemmviz.catalogue.includes import HEADERS, INCLUDE_ALONE
 from gemmviz.catalogue.plain_code import plain_code, without_comments
 from gemmviz.catalogue.source_files import CUDA
@@ -68,6 +68,8 @@ def compile_flaw(made: Guess, recorder: BuildError, device: BuildError | None) -
         return None
     said = str(recorder).rpartition(f"{made.path.name}:{recorder.line}: ")[2]
     found = _UNDECLARED.search(said)
+    if _may_be_ours(made, lines[recorder.line - 1], undeclared=found is not None):
+        return None
     if found is None:
         return Flaw("not compiled", recorder.line, tr("no compiler takes it: {reason}", reason=said))
     name = next(filter(None, found.groups()))
@@ -83,6 +85,15 @@ def compile_flaw(made: Guess, recorder: BuildError, device: BuildError | None) -
     else:
         text = tr("{name} is declared nowhere in this file and its headers", name=name)
     return Flaw("not compiled", recorder.line, tr("no compiler takes it: {reason}", reason=text))
+
+
+def _may_be_ours(made: Guess, line: str, *, undeclared: bool) -> bool:
+    """Return whether a guessed value may be what the compilers refuse: a macro of the line, or a template argument."""
+    in_entry = {*re.findall(r"\w+", made.entry.partition("<")[2])}
+    macros_of_ours = made.params.keys() - in_entry
+    if not macros_of_ours.isdisjoint(re.findall(r"\w+", line)):
+        return True
+    return not undeclared and bool(made.params) and not is_stated(made, "params")
 
 
 def _headers_are_known(made: Guess) -> bool:

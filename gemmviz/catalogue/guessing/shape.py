@@ -39,6 +39,13 @@ class Shaper(Fitting):
         self._grid(made, rows, columns, values)
         self._shared(made, values)
         self._asked(made)
+        # A divisor may be a quotient of sizes: it has the names of the kernel's parameters.
+        sizes = {name: role for name, role in self.roles.of.items() if role in ("M", "N", "K")} | dict.fromkeys(
+            made.params
+        )
+        made.requires = [
+            re.sub(r"[A-Za-z_]\w*", lambda word: sizes.get(word[0]) or word[0], one) for one in made.requires
+        ]
         return made
 
     # -- the block

@@ -41,7 +41,7 @@ def whole_params(function: Function, source: ParsedSource) -> dict[str, tuple[in
     others = (
         {f.name for f in source.functions}
         | {p.name for p in function.parameters}
-        | {n for _, n, _ in function.template}
+        | {n for one in (function, *source.functions) for _, n, _ in one.template}
     )
     others |= {member for struct in source.structs.values() for member in struct.members}
     declared = _declared(function.body) | source.variables

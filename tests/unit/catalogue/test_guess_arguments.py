@@ -163,3 +163,9 @@ def test_numbers_that_are_smaller_than_a_byte_are_named(product: str, bits: str)
 """
     found = guess(text, Path("mine.cu")).hindrance
     assert found.startswith(f"line 3 multiplies numbers of {bits}, ") if bits else not found
+
+
+def test_a_required_divisor_has_the_names_of_the_sizes() -> None:
+    text = KERNEL_OF_POINTERS.replace("SIZES", "int *M, int *N, int *K")
+    text = text.replace("    float sum = 0;", "    assert(k % (n / 4) == 0);\n    float sum = 0;")
+    assert "K % (N / 4) == 0" in guess(text, Path("product.cu")).requires

@@ -201,3 +201,10 @@ def test_a_source_does_not_follow_its_own_header(tmp_path: Path) -> None:
     body = "__device__ int twice(int n) { return 2 * n; }"
     path.write_text(f'#include "mine.cuh"\n{body}\n{KERNEL}')
     assert with_own_headers(path.read_text(), path).count(body) == 1
+
+
+def test_headers_that_an_editor_adds_are_not_missing(tmp_path: Path) -> None:
+    path = tmp_path / "gemm.cu"
+    text = "#include <__clang_cuda_builtin_vars.h>\n" + KERNEL
+    assert not surroundings(path, text).missing
+    assert surroundings(path, text.replace("__clang", "own")).missing

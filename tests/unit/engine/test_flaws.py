@@ -125,3 +125,29 @@ def test_a_name_between_if_0_and_endif_is_said_to_be_there(tmp_path: Path) -> No
 @pytest.mark.parametrize("head", ["#include <strange/times.h>\n", "float times(float a, float b) { return a * b; }\n"])
 def test_a_name_that_may_come_from_elsewhere_is_no_flaw(tmp_path: Path, head: str) -> None:
     assert not settled(tmp_path, head + UNKNOWN, BuildError("mine.cu", 7)).flaws
+
+
+# A macro that nobody gives a value: gemmviz guesses one.
+GUESSED = HEAD + LOOP.format(kind="float", term="s += A[i * N + k] * B[k * N + j]").replace(
+    "float s = 0;", "float s = 0;\nfloat part[DEPTH] = 0;"
+)
+GUESSED += LAUNCH
+OF_A_TEMPLATE = """template <int WIDE> __global__ void gemm(const float *A, const float *B, float *C, int N) {
+int i = blockIdx.y * blockDim.y + threadIdx.y, j = blockIdx.x * blockDim.x + threadIdx.x;
+float s = 0, few[4 - WIDE];
+for (int k = 0; k < N; ++k) s += A[i * N + k] * B[k * N + j];
+C[i * N + j] = s;
+}
+"""
+
+
+@pytest.mark.parametrize("text", [GUESSED, OF_A_TEMPLATE])
+def test_a_line_that_a_guessed_value_may_have_broken_is_no_flaw(tmp_path: Path, text: str) -> None:
+    line = next(n for n, one in enumerate(text.splitlines(), 1) if "[DEPTH]" in one or "[4 - WIDE]" in one)
+    assert not settled(tmp_path, text, BuildError("mine.cu", line)).flaws
+
+
+def test_a_line_that_no_value_can_mend_is_a_flaw(tmp_path: Path) -> None:
+    text = GUESSED.replace("[DEPTH]", "[8]")
+    line = text.splitlines().index("float part[8] = 0;") + 1
+    assert [one.kind for one in settled(tmp_path, text, BuildError("mine.cu", line)).flaws] == ["not compiled"]
