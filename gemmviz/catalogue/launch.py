@@ -14,6 +14,7 @@ from gemmviz.catalogue.expression import Expression, all_hold
 from gemmviz.catalogue.fault_line import located
 from gemmviz.catalogue.gpu_roles import NUMBER, ROWS
 from gemmviz.catalogue.kernel import Kernel
+from gemmviz.catalogue.no_c import has_no_c
 from gemmviz.catalogue.problem import LARGEST, Problem
 from gemmviz.catalogue.scheduled import part_of, usual
 from gemmviz.catalogue.tensor_map import TensorMap, fill_in
@@ -136,9 +137,12 @@ class Launch:
 
     @property
     def scaled(self) -> "Launch | None":
-        """The launch with alpha = 2 and beta = -1, as far as the kernel takes them; None for one that takes none."""
-        args = self.kernel.args
-        alpha, beta = (SCALED[name] if name in args else self.scalar(name) for name in ("alpha", "beta"))
+        """The launch with alpha = 2 and beta = -1, as far as the kernel takes them; None for one that takes none.
+
+        Without a C to read, beta has no effect: it stays 0.
+        """
+        taken = {*self.kernel.args} - ({"beta"} if has_no_c(self.kernel) else set())
+        alpha, beta = (SCALED[name] if name in taken else self.scalar(name) for name in ("alpha", "beta"))
         return None if (alpha, beta) == (self.alpha, self.beta) else replace(self, alpha=alpha, beta=beta)
 
     def scalar(self, name: str) -> int | float:

@@ -8,9 +8,9 @@ from gemmviz.catalogue.guessing.hindrances import is_packed
 from gemmviz.catalogue.guessing.indexing import Indexing
 from gemmviz.catalogue.guessing.roles import GuessReason, Roles, kind_of
 from gemmviz.catalogue.matrices import BIAS, D
+from gemmviz.catalogue.no_c import CALLED_C
 from gemmviz.language import tr
 
-_CALLED_C = re.compile(r"(?:(?:d|dev|mat|matrix|ptr|g)_?)?c(?:_?(?:in|d|dev|ptr|mat|matrix|src))?", re.IGNORECASE)
 _CALLED_BIAS = re.compile(r"(?:(?:d|dev|ptr|g)_?)?bias(?:_?(?:in|d|dev|ptr|vec|vector|data))?", re.IGNORECASE)
 
 
@@ -26,6 +26,7 @@ def with_fourth(function: Function, index: Indexing, roles: Roles) -> Roles:
     """
     result = roles.parameter("C")
     left = [p.name for p in function.parameters if p.pointer and p.name and not roles.of.get(p.name)]
+    left = left or _tested(function, roles)
     if len(left) != 1 or not result or index.pointers[left[0]].writes:
         return roles
     (more,) = left
@@ -33,7 +34,7 @@ def with_fourth(function: Function, index: Indexing, roles: Roles) -> Roles:
         given, why = {more: BIAS}, {more: tr("{name} is read and called like a bias", name=more)}
     elif not is_packed(more) and _has_a_value_per_column(more, index, roles):
         given, why = {more: BIAS}, {more: tr("{name} has one value for each column of C", name=more)}
-    elif _CALLED_C.fullmatch(more):
+    elif CALLED_C.fullmatch(more):
         given = {more: "C", result: D}
         why = {
             result: tr("{name} is written, and {other} is only read", name=result, other=more),
@@ -43,6 +44,16 @@ def with_fourth(function: Function, index: Indexing, roles: Roles) -> Roles:
         return roles
     reasons = {name: GuessReason(0.8, text) for name, text in why.items()}
     return replace(roles, of=roles.of | given, why=roles.why | reasons)
+
+
+def _tested(function: Function, roles: Roles) -> list[str]:
+    """Return the C that beta scales, of the type of the result, in a kernel that also takes a null pointer for it."""
+    kinds = {p.name: p.type for p in function.parameters if p.pointer}
+    if not roles.parameter("beta"):
+        return []
+    result = kinds.get(roles.parameter("C"))
+    none = (name for name, kind in kinds.items() if roles.of.get(name) == "0" and kind == result)
+    return [name for name in none if CALLED_C.fullmatch(name)]
 
 
 def _has_a_value_per_column(name: str, index: Indexing, roles: Roles) -> bool:
