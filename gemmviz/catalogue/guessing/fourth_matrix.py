@@ -30,6 +30,9 @@ def with_fourth(function: Function, index: Indexing, roles: Roles) -> Roles:
     if len(left) != 1 or not result or index.pointers[left[0]].writes:
         return roles
     (more,) = left
+    kinds = {p.name: p.type for p in function.parameters}
+    if _CALLED_BIAS.fullmatch(more) and (kinds[more] != kinds[result] or _has_a_value_per_row(more, index, roles)):
+        return roles  # a bias has a value of C's type for each column
     if _CALLED_BIAS.fullmatch(more):
         given, why = {more: BIAS}, {more: tr("{name} is read and called like a bias", name=more)}
     elif not is_packed(more) and _has_a_value_per_column(more, index, roles):
@@ -59,6 +62,16 @@ def _tested(function: Function, roles: Roles) -> list[str]:
 def _has_a_value_per_column(name: str, index: Indexing, roles: Roles) -> bool:
     """Return whether the index of a pointer is the column of C, whatever the row."""
     sizes = {parameter for parameter, role in roles.of.items() if role in ("M", "N", "K")}
-    atoms = {word for product in index.pointers[name].terms for word in product if kind_of(word)}
+    atoms = _atoms(name, index)
     along = bool(atoms & {*roles.columns}) and not atoms & {*roles.rows}
     return along and index.pointers[name].is_vector(sizes)
+
+
+def _has_a_value_per_row(name: str, index: Indexing, roles: Roles) -> bool:
+    """Return whether the index of a pointer is the row of C, whatever the column."""
+    atoms = _atoms(name, index)
+    return bool(atoms & {*roles.rows}) and not atoms & {*roles.columns}
+
+
+def _atoms(name: str, index: Indexing) -> set[str]:
+    return {word for product in index.pointers[name].terms for word in product if kind_of(word)}

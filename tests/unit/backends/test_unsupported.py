@@ -38,7 +38,7 @@ def refusal(text: str) -> BuildError:
             "cooperative_groups::this_thread_block cannot be recorded: include <cooperative_groups.h>",
         ),
         ("C[0] = tex2D<float>(t, 1, 2);", "tex2D (textures) cannot be recorded"),
-        ("C = (float *)malloc(16);", "malloc (memory that a thread asks for) cannot be recorded: give the thread a local"),
+        ("C = (float *)malloc(16);", "malloc (memory that a thread asks for) cannot be recorded: give the thread"),
         ("free(C);", "free (memory that a thread asks for) cannot be recorded"),
         ("C = (float *)alloca(16);", "alloca (memory that a thread asks for) cannot be recorded"),
         ("((float **)C)[1] = new float[threadIdx.x];", "new (memory that a thread asks for) cannot be recorded"),
