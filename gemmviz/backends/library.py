@@ -4,6 +4,7 @@ import ctypes
 import re
 from pathlib import Path
 
+from gemmviz.backends import unsupported
 from gemmviz.catalogue.errors import BuildError
 from gemmviz.catalogue.launch import Launch
 from gemmviz.catalogue.plain_code import plain_code
@@ -12,6 +13,7 @@ from gemmviz.language import tr
 _UNDEFINED = re.compile(r"undefined symbol: (\S+)")
 # A C++ name with the types of its arguments begins so: the length of the name, then the name.
 _MANGLED = re.compile(r"_Z(\d+)(\w+)")
+_OPERATORS = {"_Zn": "new", "_Zd": "delete"}
 
 
 def load(library: Path, launch: Launch) -> ctypes.CDLL:
@@ -34,11 +36,14 @@ def load(library: Path, launch: Launch) -> ctypes.CDLL:
         line = _line_of(name, launch)
         where = f"{file}:{line}" if line else file
         text = tr("{name} is used and defined nowhere: define it in this file", name=name)
-        raise BuildError(f"{where}: {text}", line) from None
+        missing = BuildError(f"{where}: {text}", line)
+        raise (unsupported.explain(missing, launch.kernel) if launch.kernel.backend == "cuda" else missing) from None
 
 
 def _plain(symbol: str) -> str:
     found = _MANGLED.match(symbol)
+    if not found and symbol[: len("_Zn")] in _OPERATORS:
+        return _OPERATORS[symbol[: len("_Zn")]]
     return found[2][: int(found[1])] if found else symbol
 
 

@@ -16,6 +16,7 @@ from gemmviz.catalogue.dtypes import ElementType, SumType
 from gemmviz.catalogue.expression import Expression
 from gemmviz.catalogue.fault_line import line_of_key
 from gemmviz.catalogue.front_matter import FENCE
+from gemmviz.catalogue.hidden_registers import hidden_registers
 from gemmviz.catalogue.matrices import BIAS, D
 from gemmviz.catalogue.schedule import Schedule
 from gemmviz.catalogue.switches import Break
@@ -163,11 +164,13 @@ class Kernel:
     def notes(self) -> tuple[str, ...]:
         """Notes for people who open the file, in sentences.
 
-        They name keys that only a newer gemmviz knows, and a demo whose line is not in the source. A variant has
-        another text than its demo is written for, so its demo is not checked.
+        They name keys that only a newer gemmviz knows, a demo whose line is not in the source, and registers of inline
+        PTX that may hide those of the compiler. A variant has another text than its demo is written for, so its demo is
+        not checked.
         """
         left_out = front_matter.left_out(self.unknown, self.version, self.path.name)
-        return (*left_out, *(demo.not_found(self.demo, self.text, self.path.name) if not self.changes else ()))
+        of_demo = demo.not_found(self.demo, self.text, self.path.name) if not self.changes else ()
+        return (*left_out, *of_demo, *hidden_registers(self.text, self.path.name))
 
     @property
     def base_name(self) -> str:

@@ -14,6 +14,7 @@ from gemmviz.catalogue.expression import Expression, all_hold
 from gemmviz.catalogue.fault_line import located
 from gemmviz.catalogue.gpu_roles import NUMBER, ROWS
 from gemmviz.catalogue.kernel import Kernel
+from gemmviz.catalogue.no_c import has_no_c
 from gemmviz.catalogue.problem import LARGEST, Problem
 from gemmviz.catalogue.scheduled import part_of, usual
 from gemmviz.catalogue.tensor_map import TensorMap, fill_in
@@ -71,6 +72,9 @@ class Launch:
         Of such a launch, the number of its GPU and that of all GPUs.
     alpha, beta
         The factors of A B and of C, for kernels that take them.
+    tries_epilogue
+        Whether the bias holds whole numbers, and sums may be negative. Else the bias is 0, and a kernel that sets
+        negative elements to zero gets none.
     """
 
     kernel: Kernel
@@ -90,6 +94,7 @@ class Launch:
     devices: int = 1
     part: "Launch | None" = None
     gpu: tuple[int, int] = (0, 1)
+    tries_epilogue: bool = False
 
     @property
     def threads(self) -> int:
@@ -136,10 +141,15 @@ class Launch:
 
     @property
     def scaled(self) -> "Launch | None":
-        """The launch with alpha = 2 and beta = -1, as far as the kernel takes them; None for one that takes none."""
-        args = self.kernel.args
-        alpha, beta = (SCALED[name] if name in args else self.scalar(name) for name in ("alpha", "beta"))
-        return None if (alpha, beta) == (self.alpha, self.beta) else replace(self, alpha=alpha, beta=beta)
+        """The launch with alpha = 2, beta = -1, a bias and negative sums, as far as the kernel takes them.
+
+        None for a kernel that takes none. Without a C to read, beta has no effect: it stays 0.
+        """
+        taken = {*self.kernel.args} - ({"beta"} if has_no_c(self.kernel) else set())
+        alpha, beta = (SCALED[name] if name in taken else self.scalar(name) for name in ("alpha", "beta"))
+        tries = self.kernel.has_bias or bool(self.kernel.epilogue)
+        made = replace(self, alpha=alpha, beta=beta, tries_epilogue=tries)
+        return None if made == self else made
 
     def scalar(self, name: str) -> int | float:
         """Return the value of a scalar argument: M, N, K, a leading dimension in elements, alpha, beta or the GPU.

@@ -92,12 +92,21 @@ def c_before(shape: tuple[int, int], seed: int = 0) -> Matrix:
 def inputs_for(job: Launch) -> tuple[Matrix, Matrix]:
     """Return A and B for recording a launch: its result must equal that of `result_for`.
 
-    An epilogue that sets negative elements to zero gets no negative numbers, so that the recording shows the product.
+    An epilogue that sets negative elements to zero gets no negative numbers, so that the recording shows the product;
+    but for a launch that tries the epilogue.
     """
     kernel = job.kernel
-    zeros = spread(kernel, job.problem, kept_free=LARGEST_C * (job.beta != 0), factor=int(job.alpha))
+    added = (job.beta != 0) + (kernel.has_bias and job.tries_epilogue)
+    zeros = spread(kernel, job.problem, kept_free=LARGEST_C * added, factor=int(job.alpha))
     a, b = whole_inputs(job.problem, kernel.dtype, zeros)
-    return (np.abs(a), np.abs(b)) if kernel.epilogue == "relu" else (a, b)
+    return (np.abs(a), np.abs(b)) if kernel.epilogue == "relu" and not job.tries_epilogue else (a, b)
+
+
+def bias_for(job: Launch) -> Matrix:
+    """Return the bias for recording a launch: zeros, or for a launch that tries it whole numbers without 0."""
+    (numbers,) = c_before((1, job.problem.n))
+    bias = np.where(numbers == 0, LARGEST_C, numbers)
+    return bias if job.tries_epilogue else np.zeros_like(bias)
 
 
 def result_for(job: Launch, product: Matrix) -> Matrix:
@@ -114,4 +123,6 @@ def result_for(job: Launch, product: Matrix) -> Matrix:
         product = job.alpha * product + job.beta * c_before(job.problem.shape("C"))
     else:
         product = job.alpha * product
+    if job.kernel.has_bias:
+        product = product + bias_for(job)
     return np.maximum(product, 0) if job.kernel.epilogue == "relu" else product

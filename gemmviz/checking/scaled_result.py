@@ -1,4 +1,7 @@
-"""Checks that a kernel uses its alpha and beta: with alpha = 1 and beta = 0, C is right even if it ignores them."""
+"""Checks that a kernel uses its alpha, beta and bias, and sets negative elements to zero if it says so.
+
+With alpha = 1, beta = 0, a bias of 0 and no negative element, C is right even if a kernel forgets them.
+"""
 
 import numpy as np
 
@@ -17,7 +20,7 @@ def scaled_findings(job: Launch, recording: Recording) -> list[Finding]:
     Parameters
     ----------
     job, recording
-        A launch with other factors than 1 and 0, and its recording.
+        The launch of `gemmviz.catalogue.launch.Launch.scaled`, and its recording.
     """
     if not recording.wrong:
         return []
@@ -27,10 +30,11 @@ def scaled_findings(job: Launch, recording: Recording) -> list[Finding]:
     stores = log.site[(log.array == C) & log.write]
     line = recording.sites[int(stores[-1])].line if len(stores) else 0
     taken = [name for name in ("alpha", "beta") if name in job.kernel.args]
-    factors = ", ".join(f"{name} = {job.scalar(name):g}" for name in taken)
+    given = [f"{name} = {job.scalar(name):g}" for name in taken]
+    given += [tr("a bias of whole numbers")] * job.kernel.has_bias + [tr("negative sums")] * bool(job.kernel.epilogue)
     text = tr(
         "with {factors}, {element} is {value} and should be {right}; {count} elements of C are wrong",
-        factors=factors,
+        factors=", ".join(given),
         element=f"C[{row}, {column}]",
         value=f"{recording.c[row, column]:g}",
         right=f"{right[row, column]:g}",

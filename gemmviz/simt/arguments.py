@@ -15,6 +15,7 @@ from gemmviz.catalogue.gpu_roles import ROWS
 from gemmviz.catalogue.launch import Launch
 from gemmviz.catalogue.matrices import BIAS, MATRICES, A, C, D
 from gemmviz.catalogue.tensor_map import SUFFIX
+from gemmviz.catalogue.whole_numbers import bias_for
 from gemmviz.language import tr
 from gemmviz.language.numbers import thousands
 from gemmviz.simt import tma_boxes
@@ -72,6 +73,7 @@ def make_arguments(
         matrices[MATRICES[C]] = read
     if launch.kernel.has_bias:
         matrices[BIAS] = GuardedMatrix(launch.problem.n, np.dtype(launch.kernel.dtype_out))
+        matrices[BIAS].view[:] = bias_for(launch)
         keep.append(matrices[BIAS])
     for name in launch.kernel.args:
         if name in matrices and launch.batch:

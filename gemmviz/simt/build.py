@@ -43,6 +43,8 @@ _COMMON = [
     "-ftrivial-auto-var-init=pattern",
     # A C++ compiler may assume that every loop ends. An endless loop must stay, so that it can be reported.
     "-fno-finite-loops",
+    # Nor may it leave out what follows an access through a null pointer: the access itself stops the run.
+    "-fno-delete-null-pointer-checks",
 ]
 _PLAIN = {
     "clang": [

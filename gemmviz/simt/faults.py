@@ -25,7 +25,7 @@ from gemmviz.simt.inline_ptx.newer import is_newer
 from gemmviz.simt.instruction_places import CodePlaces
 from gemmviz.simt.layout import RecorderRun, Status
 from gemmviz.simt.misaligned import misaligned
-from gemmviz.simt.wild_access import NULL_PAGES, local_arrays, meant
+from gemmviz.simt.wild_access import NULL_PAGES, local_arrays, meant, meant_local
 
 # The kernel's fault; if only the signal is known, the C library's English text.
 _SIGNALS: dict[int, str] = {
@@ -37,6 +37,17 @@ _SIGNALS: dict[int, str] = {
     # Compilers put such an instruction where a program may never arrive.
     signal.SIGILL: mark("Illegal instruction (such as the end of a function that should return a value)"),
 }
+# Key: whether the access writes.
+_THROUGH_NULL = {
+    False: mark("{what} in {thread}, which reads through a null pointer (address {address})"),
+    True: mark("{what} in {thread}, which writes through a null pointer (address {address})"),
+}
+_FAR_OF_LOCAL = {
+    False: mark("{what} in {thread}, which reads far outside of the local array {array}"),
+    True: mark("{what} in {thread}, which writes far outside of the local array {array}"),
+}
+_AT_ADDRESS = mark("{what} in {thread}, address {address}")
+_NO_ADDRESS = mark("{what} in {thread}: a pointer without a valid address")
 
 
 class TooManyAccesses(ConstraintError):
@@ -280,22 +291,12 @@ def _crash(job: RecorderRun, launch: Launch, where: str, culprit: str, line: int
     element = meant(job, launch, line or 0)
     if job.signal not in (signal.SIGSEGV, signal.SIGBUS):  # other signals are not caused by a memory access
         return KernelFault(f"{where}: {tr('{what} in {thread}', **values)}", line)
-    arrays = local_arrays(launch) if element is None and job.fault_address < NULL_PAGES else []
-    if arrays:
-        values["arrays"] = ", ".join(arrays)
-        text = tr(
-            "{what} in {thread}: a pointer without a valid address. It may have been overwritten: by a local array "
-            "({arrays}) with an index out of bounds",
-            **values,
-        )
-        if launch.shared_bytes:
-            more = tr(
-                "or by a write after the {bytes} bytes of dynamic shared memory", bytes=thousands(launch.shared_bytes)
-            )
-            text = f"{text}, {more}"
-        return KernelFault(f"{where}: {text}", line)
+    if job.fault_address < NULL_PAGES:
+        return KernelFault(f"{where}: {_without_address(job, launch, values)}", line)
     if element is None:
-        text = tr("{what} in {thread}, address {address}", **values)
+        local = meant_local(job, launch, line or 0)
+        far = _FAR_OF_LOCAL[bool(job.fault_write)] if local else _AT_ADDRESS
+        text = tr(far, array=local, **values)
         return KernelFault(f"{where}: {text}", line)
     text = tr(
         "{what} in {thread}, address {address}: {element}, out of bounds (it has {count} elements)",
@@ -304,3 +305,21 @@ def _crash(job: RecorderRun, launch: Launch, where: str, culprit: str, line: int
         **values,
     )
     return KernelFault(f"{where}: {text}", line, "out of bounds")
+
+
+def _without_address(job: RecorderRun, launch: Launch, values: dict[str, str]) -> str:
+    """Return the sentence about an access through a pointer that is null, or that has no address of any memory."""
+    null = _THROUGH_NULL[bool(job.fault_write)]
+    text = tr(null if job.fault_bytes else _NO_ADDRESS, **values)
+    arrays = local_arrays(launch)
+    if not arrays:
+        return text
+    more = tr(
+        "The pointer may have been overwritten: by a local array ({arrays}) with an index out of bounds",
+        arrays=", ".join(arrays),
+    )
+    if launch.shared_bytes:
+        held = thousands(launch.shared_bytes)
+        also = tr("or by a write after the {bytes} bytes of dynamic shared memory", bytes=held)
+        more = f"{more}, {also}"
+    return f"{text}. {more}"

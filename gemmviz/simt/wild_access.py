@@ -16,7 +16,9 @@ _LOCAL = re.compile(
     r"\s+(\w+)\s*\[[^\]]*\](?:\s*\[[^\]]*\])*\s*(?=[;=,])"
 )
 _SHARED = re.compile(r"__shared__[^;]*;|__constant__[^;]*;|extern[^;]*;")
+_INDEXED = re.compile(r"\b(\w+)\s*\[")
 _MOST_NAMES = 6
+_NEAR_STACKS = 2  # see runtime/recording.h
 
 
 def meant(job: RecorderRun, launch: Launch, line: int) -> tuple[str, int] | None:
@@ -53,8 +55,33 @@ def meant(job: RecorderRun, launch: Launch, line: int) -> tuple[str, int] | None
 
 def local_arrays(launch: Launch) -> list[str]:
     """Return the names of a kernel's local arrays, as far as its text shows them."""
+    return _locals(launch)[:_MOST_NAMES]
+
+
+def meant_local(job: RecorderRun, launch: Launch, line: int) -> str:
+    """Return the local array that a faulting access near the stacks meant; empty if unknown.
+
+    It is known if the source line indexes no other array.
+
+    Parameters
+    ----------
+    job
+        As for `meant`.
+    launch
+        The launch.
+    line
+        The line of the kernel's file, from 1; 0 if it is not known.
+    """
+    if job.fault_bytes != _NEAR_STACKS:
+        return ""
+    lines = plain_code(launch.kernel.text).split("\n")
+    indexed = {*_INDEXED.findall(lines[line - 1])} if 0 < line <= len(lines) else set[str]()
+    return next((name for name in _locals(launch) if {name} == indexed), "")
+
+
+def _locals(launch: Launch) -> list[str]:
     code = plain_code(device_code(launch.kernel.text, launch.kernel.entry), directives=False)
-    return list(dict.fromkeys(_LOCAL.findall(_SHARED.sub("", code))))[:_MOST_NAMES]
+    return list(dict.fromkeys(_LOCAL.findall(_SHARED.sub("", code))))
 
 
 def _parameters(launch: Launch, matrix: str) -> list[str]:

@@ -8,9 +8,9 @@ from gemmviz.catalogue.guessing.hindrances import is_packed
 from gemmviz.catalogue.guessing.indexing import Indexing
 from gemmviz.catalogue.guessing.roles import GuessReason, Roles, kind_of
 from gemmviz.catalogue.matrices import BIAS, D
+from gemmviz.catalogue.no_c import CALLED_C
 from gemmviz.language import tr
 
-_CALLED_C = re.compile(r"(?:(?:d|dev|mat|matrix|ptr|g)_?)?c(?:_?(?:in|d|dev|ptr|mat|matrix|src))?", re.IGNORECASE)
 _CALLED_BIAS = re.compile(r"(?:(?:d|dev|ptr|g)_?)?bias(?:_?(?:in|d|dev|ptr|vec|vector|data))?", re.IGNORECASE)
 
 
@@ -26,14 +26,18 @@ def with_fourth(function: Function, index: Indexing, roles: Roles) -> Roles:
     """
     result = roles.parameter("C")
     left = [p.name for p in function.parameters if p.pointer and p.name and not roles.of.get(p.name)]
+    left = left or _tested(function, roles)
     if len(left) != 1 or not result or index.pointers[left[0]].writes:
         return roles
     (more,) = left
+    kinds = {p.name: p.type for p in function.parameters}
+    if _CALLED_BIAS.fullmatch(more) and (kinds[more] != kinds[result] or _has_a_value_per_row(more, index, roles)):
+        return roles  # a bias has a value of C's type for each column
     if _CALLED_BIAS.fullmatch(more):
         given, why = {more: BIAS}, {more: tr("{name} is read and called like a bias", name=more)}
     elif not is_packed(more) and _has_a_value_per_column(more, index, roles):
         given, why = {more: BIAS}, {more: tr("{name} has one value for each column of C", name=more)}
-    elif _CALLED_C.fullmatch(more):
+    elif CALLED_C.fullmatch(more):
         given = {more: "C", result: D}
         why = {
             result: tr("{name} is written, and {other} is only read", name=result, other=more),
@@ -45,9 +49,29 @@ def with_fourth(function: Function, index: Indexing, roles: Roles) -> Roles:
     return replace(roles, of=roles.of | given, why=roles.why | reasons)
 
 
+def _tested(function: Function, roles: Roles) -> list[str]:
+    """Return the C that beta scales, of the type of the result, in a kernel that also takes a null pointer for it."""
+    kinds = {p.name: p.type for p in function.parameters if p.pointer}
+    if not roles.parameter("beta"):
+        return []
+    result = kinds.get(roles.parameter("C"))
+    none = (name for name, kind in kinds.items() if roles.of.get(name) == "0" and kind == result)
+    return [name for name in none if CALLED_C.fullmatch(name)]
+
+
 def _has_a_value_per_column(name: str, index: Indexing, roles: Roles) -> bool:
     """Return whether the index of a pointer is the column of C, whatever the row."""
     sizes = {parameter for parameter, role in roles.of.items() if role in ("M", "N", "K")}
-    atoms = {word for product in index.pointers[name].terms for word in product if kind_of(word)}
+    atoms = _atoms(name, index)
     along = bool(atoms & {*roles.columns}) and not atoms & {*roles.rows}
     return along and index.pointers[name].is_vector(sizes)
+
+
+def _has_a_value_per_row(name: str, index: Indexing, roles: Roles) -> bool:
+    """Return whether the index of a pointer is the row of C, whatever the column."""
+    atoms = _atoms(name, index)
+    return bool(atoms & {*roles.rows}) and not atoms & {*roles.columns}
+
+
+def _atoms(name: str, index: Indexing) -> set[str]:
+    return {word for product in index.pointers[name].terms for word in product if kind_of(word)}

@@ -9,6 +9,7 @@ from gemmviz.catalogue.guessing.element_types import ELEMENTS
 from gemmviz.catalogue.guessing.flaw import Flaw
 from gemmviz.catalogue.guessing.guessed_matter import Guess, is_stated
 from gemmviz.catalogue.guessing.kernel_text import kernel_line, kernel_text
+from gemmviz.catalogue.guessing.printing import only_prints
 from gemmviz.catalogue.plain_code import without_comments
 from gemmviz.language import tr, trn
 
@@ -90,6 +91,13 @@ def in_its_file(made: Guess) -> str:
             "{names} are variables of the file, and matrices have to be parameters: give them to the kernel as "
             "pointers",
             names=_some(arrays),
+        )
+    prints = only_prints(made)
+    if prints:
+        return tr(
+            "the kernel prints in line {line}, and does nothing else with its matrices: "
+            "it stores nothing to memory, so it computes no product",
+            line=prints,
         )
     newer = _newer(own)
     if newer:

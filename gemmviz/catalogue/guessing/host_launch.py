@@ -313,8 +313,11 @@ def _names(launch: HostLaunch, function: Function, source: ParsedSource, roles: 
         names |= {name: role for name, role in sizes.items() if role in ("M", "N", "K")}
     if _has_structures(launch, function):
         names |= sizes_of_members(source.callers, source.layouts)
+    # A constant of the kernel's own is a number, also where it is called like a size: #define K 32.
+    own = {name: source.constants[name] for name in source.constants.keys() & {*function.body} - source.tunable}
+    fixed = {name for name, value in own.items() if launch.constants.get(name, value) == value}
     for role in ("M", "N", "K"):
-        if role not in names.values():
+        if role not in names.values() and role not in fixed:
             names.setdefault(role, role)
             if not launch.arguments or _has_structures(launch, function):  # called by a pointer, or with matrices
                 names.setdefault(role.lower(), role)

@@ -17,6 +17,8 @@ SIZES = {"M", "N", "K", "lda", "ldb", "ldc"}
 _NUMBER = re.compile(r"(?<![\w.])\d+(?![\w.])")
 _LEAST_SIZE, _MOST_NUMBERS = 4, 2
 _MOST_SIZE = 256
+# A tile in shared memory, or a K that is no parameter: a constant of the file.
+_OF_ONE_TILE = re.compile(r"\b(?:__shared__|K)\b")
 
 
 def of_one_tile(guess: Guess) -> Iterator[Guess]:
@@ -47,7 +49,9 @@ def of_literal_size(guess: Guess) -> Iterator[Guess]:
 def as_deep_as_a_block(guess: Guess) -> Iterator[Guess]:
     """Yield the guess for a product whose sums are as long as a block is wide: A has the columns of one tile."""
     side = guess.block[0] if guess.block else ""
-    if "K" in guess.roles or "N" not in guess.roles or not side.isdecimal() or "__shared__" not in kernel_text(guess):
+    if "K" in guess.roles or "N" not in guess.roles or not side.isdecimal():
+        return
+    if not _OF_ONE_TILE.search(kernel_text(guess)):
         return
     kept = (one for one in guess.requires if not re.search(r"\bK\b", one))
     made = replace(guess, requires=(*kept, f"K == {side}"))

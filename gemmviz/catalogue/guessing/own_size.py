@@ -9,6 +9,7 @@ from math import prod
 
 from gemmviz.catalogue.errors import GemmvizError
 from gemmviz.catalogue.guessing.certainty import has_known_arguments, has_known_depth, is_whole_at_one_size
+from gemmviz.catalogue.guessing.folding import evaluate
 from gemmviz.catalogue.guessing.guessed_kernel import guessed_kernel
 from gemmviz.catalogue.guessing.guessed_matter import Guess, is_stated
 from gemmviz.catalogue.guessing.verdict import Verdict
@@ -19,6 +20,7 @@ from gemmviz.language import mark, tr
 
 RIGHT_AT_ITS_SIZE = mark("recorded: C is right at {size}, the size in the file itself")
 WRONG_AT_ITS_SIZE = mark("at {size}, the size in the file itself, the launch in the file gives a wrong C: {fault}")
+_BREAKS = mark("the size in the file itself, {size}, breaks {conditions}: it was not tried, and C may be wrong there")
 _MOST_PRODUCTS, _MOST_ELEMENTS = 2**21, 256 * 256
 _MOST_LAUNCHES = 2
 TryOne = Callable[[Kernel, Problem], str]
@@ -55,6 +57,23 @@ def at_its_own_size(guess: Guess, try_one: TryOne) -> Guess | None:
             else:
                 return None
     return wrong
+
+
+def broken_conditions(made: Guess) -> Iterator[str]:
+    """Yield a sentence about the conditions that the size in the file itself breaks, if it breaks some.
+
+    Parameters
+    ----------
+    made
+        A launch that is right at other sizes, with the conditions that were guessed or found.
+    """
+    if made.size is None:
+        return
+    values = {name: given[0] for name, given in made.params.items()} | dict(zip("MNK", made.size, strict=True))
+    broken = [one for one in made.requires if evaluate(one, values) == 0]
+    if broken:
+        size = " x ".join(map(str, made.size))
+        yield tr(_BREAKS, size=size, conditions=tr(" and ").join(broken))
 
 
 def _with_c(made: Guess) -> Iterator[Guess]:

@@ -29,6 +29,7 @@ from gemmviz.catalogue.guessing.one_block_limit import RIGHT_AT_TWO, SO_IT_ASKS,
 from gemmviz.catalogue.guessing.one_step import RIGHT_AT_ONE
 from gemmviz.catalogue.guessing.opening_size import with_opening_size
 from gemmviz.catalogue.guessing.other_sizes import with_shown_sizes
+from gemmviz.catalogue.guessing.own_size import broken_conditions
 from gemmviz.catalogue.guessing.random_trial import with_random_numbers
 from gemmviz.catalogue.guessing.trial_sizes import EVEN, MOST_PRODUCTS, UNEVEN, broad_size, first_size, has_blocks
 from gemmviz.catalogue.guessing.trials import OWN_LAUNCH_IS_WRONG, Trials, TryDevice, TryRace
@@ -160,6 +161,7 @@ def _notes(found: Guess, guess: Guess) -> Iterator[str]:
     narrow = [one for one in SQUARE if one in found.requires and one not in guess.requires]
     if narrow and found.roles == guess.roles and {"M", "N", "K"} <= {*guess.roles} and is_known(guess):
         yield tr(ONLY_WHERE_EQUAL, conditions=tr(" and ").join(narrow))
+    yield from broken_conditions(found)
 
 
 def _any_size(right: Guess, size: Problem, try_one: TryOne) -> Guess:

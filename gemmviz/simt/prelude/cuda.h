@@ -10,6 +10,7 @@
 // Words that nvcc takes from the headers of the host.
 #include <float.h>
 #include <limits.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <type_traits>
 typedef __SIZE_TYPE__ size_t;

@@ -288,6 +288,24 @@ uint32_t gv_resume(uint32_t thread)
     return gv_now.thread;
 }
 
+// So many addresses before and after the stacks have no memory: an index far outside of a local array is a fault, and
+// changes nothing else. An index of 32 bits goes so far in an array of floats. 0 if the process has too few addresses.
+static uint64_t apart = (uint64_t)8 << 30;
+
+static char *mapped(uint64_t bytes)
+{
+    int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE;
+    char *whole = mmap(NULL, bytes + 2 * apart, PROT_NONE, flags, -1, 0);
+    if (whole == MAP_FAILED && apart) {
+        apart = 0;
+        whole = mmap(NULL, bytes, PROT_NONE, flags, -1, 0);
+    }
+    if (whole == MAP_FAILED || mprotect(whole + apart, bytes, PROT_READ | PROT_WRITE)) return MAP_FAILED;
+    return whole + apart;
+}
+
+static void unmap(char *at, uint64_t bytes) { munmap(at - apart, bytes + 2 * apart); }
+
 // Returns the stacks of all threads; MAP_FAILED without memory.
 static char *stacks(uint64_t bytes, uint64_t each)
 {
@@ -295,10 +313,9 @@ static char *stacks(uint64_t bytes, uint64_t each)
         kept_stacks.bytes = 0;
         return kept_stacks.at;
     }
-    if (kept_stacks.bytes) munmap(kept_stacks.at, kept_stacks.bytes);
+    if (kept_stacks.bytes) unmap(kept_stacks.at, kept_stacks.bytes);
     kept_stacks.bytes = 0;
-    int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE;
-    char *at = mmap(NULL, bytes, PROT_READ | PROT_WRITE, flags, -1, 0);
+    char *at = mapped(bytes);
     // The lowest page of every stack is a guard page, so that an overflow is a fault and changes no other stack. Since
     // Linux 6.13 a mapping may have guard pages; before, each one divides it, and to make and remove them takes longer.
     for (uint64_t stack = 0; at != MAP_FAILED && stack < bytes; stack += each)
@@ -320,6 +337,7 @@ int gv_fibres_begin(void (*body)(void))
     gv_cluster.stacks = stacks(gv_now.stacks_bytes, r->stack_bytes);
     if (!gv_cluster.fibres || gv_cluster.stacks == MAP_FAILED) return 0;
     gv_now.stacks = (uintptr_t)gv_cluster.stacks;
+    gv_now.stacks_apart = apart;
     const uint32_t *b = r->block;
     for (uint32_t i = 0; i < all; i++) {
         uint32_t t = i % gv_cluster.threads;
@@ -335,7 +353,7 @@ void gv_fibres_end(void)
         kept_stacks.bytes = gv_now.stacks_bytes;
         kept_stacks.each = gv_now.run->stack_bytes;
     } else {
-        munmap(gv_cluster.stacks, gv_now.stacks_bytes);
+        unmap(gv_cluster.stacks, gv_now.stacks_bytes);
     }
     free(gv_cluster.fibres);
 }

@@ -142,7 +142,9 @@ typedef struct {
     double passed_s; // by the clock
     uintptr_t fault_pc, last_pc, fault_address;
     uint32_t fault_block, fault_thread, fault_other;
-    uint32_t fault_bytes, fault_write; // the access at fault_address, where this is misaligned
+    // The access at fault_address: its width where it is misaligned; after a signal 0 if the address is not known,
+    // and 2 if it is near the stacks.
+    uint32_t fault_bytes, fault_write;
     char instruction[GV_PTX_NAME];
 } gv_run;
 

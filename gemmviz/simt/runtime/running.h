@@ -55,7 +55,7 @@ typedef struct {
     void (*on_mapped)(uintptr_t at, uint32_t bytes, int write, uintptr_t pc);
     void (*mapped_written)(void);
     uintptr_t stacks;    // of all threads, side by side
-    uint64_t stacks_bytes;
+    uint64_t stacks_bytes, stacks_apart; // so many addresses on both sides of them have no memory
 } gv_running;
 extern gv_running gv_now __attribute__((visibility("hidden"))); // record.c
 
@@ -88,6 +88,12 @@ static inline int gv_is_mapped(uintptr_t at)
 
 // Returns whether an address is on the stack of a thread.
 static inline int gv_on_stack(uintptr_t at) { return at - gv_now.stacks < gv_now.stacks_bytes; }
+
+// Returns whether an address is on a stack, or among those without memory beside the stacks.
+static inline int gv_near_stacks(uintptr_t at)
+{
+    return at - (gv_now.stacks - gv_now.stacks_apart) < gv_now.stacks_bytes + 2 * gv_now.stacks_apart;
+}
 
 // Returns whether a postponed instruction of the running thread may change these registers.
 static inline int gv_changes(uintptr_t at, uint32_t bytes)

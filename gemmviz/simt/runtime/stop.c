@@ -80,9 +80,27 @@ static void look(void)
 
 static int of_timer(int signal) { return signal == SIGALRM || signal == SIGPROF; }
 
+// Whether the access that a fault ended is a write.
+static int writes(void *context)
+{
+#if defined(__x86_64__)
+    return ((ucontext_t *)context)->uc_mcontext.gregs[REG_ERR] >> 1 & 1; // the processor's code of a page fault
+#elif defined(__aarch64__)
+    // Records of a number, its size and its content; the content of this one is the processor's code of the fault.
+    const uint8_t *at = ((ucontext_t *)context)->uc_mcontext.__reserved;
+    for (const uint32_t *record = (const uint32_t *)at; record[0] && record[1]; record = (const uint32_t *)at) {
+        if (record[0] == 0x45535201) return record[2] >> 6 & 1;
+        at += record[1];
+    }
+    return 0;
+#else
+    (void)context;
+    return 0;
+#endif
+}
+
 static void on_fault(int signal, siginfo_t *info, void *context)
 {
-    (void)context;
     uintptr_t pc = 0;
 #if defined(__x86_64__)
     pc = (uintptr_t)((ucontext_t *)context)->uc_mcontext.gregs[REG_RIP];
@@ -106,6 +124,9 @@ static void on_fault(int signal, siginfo_t *info, void *context)
     }
     gv_now.run->signal = signal;
     gv_now.run->fault_address = (uintptr_t)info->si_addr;
+    // The operating system gives no address that no memory can have.
+    gv_now.run->fault_bytes = (info->si_code != SI_KERNEL) << gv_near_stacks(gv_now.run->fault_address);
+    gv_now.run->fault_write = writes(context);
     // A fault in the stacks can only be in a guard page.
     int overflow = (signal == SIGSEGV || signal == SIGBUS) && gv_on_stack(gv_now.run->fault_address);
     gv_stop(overflow ? GV_STACK_OVERFLOW : GV_SIGNAL);

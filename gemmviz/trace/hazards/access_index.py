@@ -86,3 +86,26 @@ def groups(columns: tuple[Ints, ...]) -> tuple[Ints, Ints]:
         change[1:] |= column[1:] != column[:-1]
     first = np.flatnonzero(change)
     return first, np.append(first[1:], count) - 1
+
+
+def by_lines(keys: Ints, slot: Ints) -> tuple[Ints, Ints, Ints]:
+    """Return the distinct rows of keys, such as pairs of lines, and how many elements belong to each.
+
+    Many threads may be in conflict at one element: it counts once.
+
+    Parameters
+    ----------
+    keys
+        A row for each conflict.
+    slot
+        Its element, see `AccessIndex`.
+
+    Returns
+    -------
+    example, number, count
+        The first conflict with each distinct row; for each conflict the number of its row; the elements of each row.
+    """
+    _, example, number = np.unique(keys.astype(np.int64), axis=0, return_index=True, return_inverse=True)
+    number = number.reshape(-1)
+    span = int(slot.max(initial=0)) + 1
+    return example, number, np.bincount(distinct(number * span + slot) // span, minlength=len(example))

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from gemmviz.language import mark, tr
-from gemmviz.trace.hazards.access_index import AccessIndex, Ints
+from gemmviz.trace.hazards.access_index import AccessIndex, Ints, by_lines
 from gemmviz.trace.hazards.finding import Finding
 from gemmviz.trace.hazards.hazard_text import array_name, element_name, who
 from gemmviz.trace.recording.recording import WARP, Recording
@@ -62,16 +62,16 @@ def async_copy_hazards(recording: Recording, t: AccessIndex) -> Iterator[Finding
     in_warp = t.thread[other] // WARP == t.thread[mine] // WARP
     turn = log.turn[np.maximum(read[which], 0)]
     early &= (t.phase[other] > issued[which]) | ~in_warp | (t.turn[other] <= turn)
-    yield from _per_lines(recording, written[which], row, before_wait | early)
+    yield from _per_lines(recording, written[which], row, t.slot[other], before_wait | early)
 
 
-def _per_lines(recording: Recording, written: Ints, row: Ints, found: np.ndarray) -> Iterator[Finding]:
+def _per_lines(recording: Recording, written: Ints, row: Ints, slot: Ints, found: np.ndarray) -> Iterator[Finding]:
     """Yield one finding per pair of lines."""
     log = recording.accesses
     line = np.array([s.line for s in recording.sites] or [0], np.int64)
     written, row = written[found], row[found]
-    keys = np.stack([log.array[written], line[log.site[written]], line[log.site[row]]], axis=1).astype(np.int64)
-    _, example, counts = np.unique(keys, axis=0, return_index=True, return_counts=True)
+    keys = np.stack([log.array[written], line[log.site[written]], line[log.site[row]]], axis=1)
+    example, _, counts = by_lines(keys, slot[found])
     for at, count in zip(example, counts, strict=True):
         w, o = int(written[at]), int(row[at])
         copy, here = int(line[log.site[w]]), int(line[log.site[o]])

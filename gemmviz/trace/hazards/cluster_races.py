@@ -16,7 +16,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from gemmviz.language import mark, tr
-from gemmviz.trace.hazards.access_index import AccessIndex, Flags, Ints, groups
+from gemmviz.trace.hazards.access_index import AccessIndex, Flags, Ints, by_lines, groups
 from gemmviz.trace.hazards.finding import Finding
 from gemmviz.trace.hazards.hazard_text import array_name, capital, element_name, short_index
 from gemmviz.trace.recording.recording import Recording
@@ -75,7 +75,7 @@ def cluster_races(recording: Recording, t: AccessIndex) -> Iterator[Finding]:
     free |= t.phase[one] == t.phase[other]
     one, other = one[free], other[free]
     writer, other = np.where(t.write[one], one, other), np.where(t.write[one], other, one)
-    yield from _per_lines(recording, t.row[writer], t.row[other], owner[writer], owner[other])
+    yield from _per_lines(recording, t.row[writer], t.row[other], t.slot[writer], owner[writer], owner[other])
 
 
 class _Remote:
@@ -223,12 +223,14 @@ def _block(recording: Recording, block: int) -> str:
     return short_index(recording.block_index(block), recording.grid)
 
 
-def _per_lines(recording: Recording, writers: Ints, others: Ints, of_writer: Ints, of_other: Ints) -> Iterator[Finding]:
+def _per_lines(
+    recording: Recording, writers: Ints, others: Ints, slot: Ints, of_writer: Ints, of_other: Ints
+) -> Iterator[Finding]:
     """Yield one finding per array and pair of lines."""
     log = recording.accesses
     line = np.array([s.line for s in recording.sites] or [0], np.int64)
-    keys = np.stack([log.array[writers], line[log.site[writers]], line[log.site[others]]], axis=1).astype(np.int64)
-    _, example, counts = np.unique(keys, axis=0, return_index=True, return_counts=True)
+    keys = np.stack([log.array[writers], line[log.site[writers]], line[log.site[others]]], axis=1)
+    example, _, counts = by_lines(keys, slot)
     for at, count in zip(example, counts, strict=True):
         w, o = int(writers[at]), int(others[at])
         here, there = int(line[log.site[w]]), int(line[log.site[o]])
@@ -248,11 +250,14 @@ def _not_running(recording: Recording, remote: _Remote) -> Iterator[Finding]:
     """Yield one finding per line with accesses to a block that may not have started, or may have left."""
     log = recording.accesses
     line = np.array([s.line for s in recording.sites] or [0], np.int64)
+    largest = max(array.size for array in recording.arrays)
     for text, found in zip((_NOT_STARTED, _HAS_LEFT), remote.may_not_run(), strict=True):
-        rows = remote.rows[found]
-        lines, example, counts = np.unique(line[log.site[rows]], return_index=True, return_counts=True)
-        for here, at, count in zip(lines.tolist(), example.tolist(), counts.tolist(), strict=True):
-            row = int(rows[at])
+        position, element = recording.elements(remote.rows[found])
+        rows = remote.rows[found][position]
+        slot = (log.block[rows].astype(np.int64) * len(recording.arrays) + log.array[rows]) * largest + element
+        example, _, counts = by_lines(line[log.site[rows]][:, None], slot)
+        for at, count in zip(example.tolist(), counts.tolist(), strict=True):
+            row, here = int(rows[at]), int(line[log.site[rows[at]]])
             sentence = tr(
                 text,
                 thread=_name(recording, row, int(remote.owner[row])),

@@ -16,7 +16,7 @@ import numpy as np
 
 from gemmviz.language import tr
 from gemmviz.trace.distinct import distinct
-from gemmviz.trace.hazards.access_index import AccessIndex, Flags, Ints
+from gemmviz.trace.hazards.access_index import AccessIndex, Flags, Ints, by_lines
 from gemmviz.trace.hazards.finding import Finding
 from gemmviz.trace.hazards.hazard_text import array_name, capital, element_name, short_index, short_who
 from gemmviz.trace.recording.recording import WARP, Recording
@@ -65,7 +65,8 @@ def early_arrivals(recording: Recording, t: AccessIndex) -> Iterator[Finding]:
     now, begun = arrivals.phase[arrival], waits.get(lane, arrivals.phase[arrival])
     found &= (t.phase[other] == now) | ((begun[0] == t.phase[other]) & (t.turn[other] >= begun[1]))
     found &= ~_has_arrived(recording, lane, t.phase[other], now)
-    yield from _per_lines(recording, t.row[write[found]], t.row[other[found]], arrivals, arrival[found])
+    write, other, arrival = write[found], other[found], arrival[found]
+    yield from _per_lines(recording, t.row[write], t.row[other], t.slot[write], arrivals, arrival)
 
 
 def _released(recording: Recording, t: AccessIndex) -> tuple[Ints, Ints]:
@@ -214,13 +215,13 @@ def _expanded(first: Ints, end: Ints) -> tuple[Ints, Ints]:
 
 
 def _per_lines(
-    recording: Recording, writes: Ints, others: Ints, arrivals: _Arrivals, arrival: Ints
+    recording: Recording, writes: Ints, others: Ints, slot: Ints, arrivals: _Arrivals, arrival: Ints
 ) -> Iterator[Finding]:
     """Yield one finding per array, line of the write, and line of the arrival."""
     log = recording.accesses
     line = np.array([s.line for s in recording.sites] or [0], np.int64)
-    keys = np.stack([log.array[writes], line[log.site[writes]], arrivals.line[arrival]], axis=1).astype(np.int64)
-    _, example, counts = np.unique(keys, axis=0, return_index=True, return_counts=True)
+    keys = np.stack([log.array[writes], line[log.site[writes]], arrivals.line[arrival]], axis=1)
+    example, _, counts = by_lines(keys, slot)
     for at, count in zip(example, counts, strict=True):
         w, o, a = int(writes[at]), int(others[at]), int(arrival[at])
         here, there, arrives = int(line[log.site[w]]), int(line[log.site[o]]), int(arrivals.line[a])

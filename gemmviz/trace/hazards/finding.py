@@ -35,7 +35,8 @@ class Finding:
     text
         The threads, their accesses and the element, for people, without the line.
     count
-        The number of affected elements; for accesses out of bounds, the number of accesses.
+        The number of affected elements, each once; for accesses out of bounds, the number of accesses. The
+        shared memory of each block has its own elements.
     array
         The array, if the finding is about one.
     """

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from gemmviz.language import mark, tr
-from gemmviz.trace.hazards.access_index import AccessIndex, Flags, Ints, groups
+from gemmviz.trace.hazards.access_index import AccessIndex, Flags, Ints, by_lines, groups
 from gemmviz.trace.hazards.finding import Finding
 from gemmviz.trace.hazards.flag_synchronisation import Waits
 from gemmviz.trace.hazards.hazard_text import array_name
@@ -55,13 +55,16 @@ def races(recording: Recording, t: AccessIndex) -> Iterator[Finding]:
             pairs.append(_out_of_order(t, first, last, waits))
             continue
         writer = _first_write(t.write, first)
-        pairs.append((t.row[writer], t.row[np.where(owner[first] != owner[writer], first, last)]))
+        pairs.append((writer, np.where(owner[first] != owner[writer], first, last)))
     writers, others = (np.concatenate(column) for column in zip(*pairs, strict=True))
-    yield from _per_lines(recording, writers, others, waits)
+    yield from _per_lines(recording, t.row[writers], t.row[others], t.slot[writers], waits)
 
 
 def _out_of_order(t: AccessIndex, first: Ints, last: Ints, waits: Waits) -> tuple[Ints, Ints]:
-    """Return, for each group of accesses of several blocks, a write and another access that no flag orders."""
+    """Return, for each group of accesses of several blocks, a write and another access that no flag orders.
+
+    Both are places in the index.
+    """
     size = last - first + 1
     group = np.repeat(np.arange(len(first)), size)
     place = np.arange(len(group)) - np.repeat(np.cumsum(size) - size, size) + np.repeat(first, size)
@@ -71,8 +74,8 @@ def _out_of_order(t: AccessIndex, first: Ints, last: Ints, waits: Waits) -> tupl
     other = np.arange(len(writer)) - np.repeat(np.cumsum(size[group]) - size[group] - first[group], size[group])
     group = np.repeat(group, size[group])
     meet = (t.block[writer] != t.block[other]) & ~(t.atomic[writer] & t.atomic[other])
-    group, writer, other = group[meet], t.row[writer[meet]], t.row[other[meet]]
-    free = np.flatnonzero(~waits.in_order(writer, other))
+    group, writer, other = group[meet], writer[meet], other[meet]
+    free = np.flatnonzero(~waits.in_order(t.row[writer], t.row[other]))
     free = free[np.unique(group[free], return_index=True)[1]]
     return writer[free], other[free]
 
@@ -84,15 +87,12 @@ def _first_write(write: Flags, first: Ints) -> Ints:
     return found
 
 
-def _per_lines(recording: Recording, writers: Ints, others: Ints, waits: Waits) -> Iterator[Finding]:
+def _per_lines(recording: Recording, writers: Ints, others: Ints, slot: Ints, waits: Waits) -> Iterator[Finding]:
     """Yield one finding per array and pair of lines."""
     log = recording.accesses
     line = np.array([s.line for s in recording.sites] or [0], np.int64)
     keys = np.stack([log.array[writers], line[log.site[writers]], line[log.site[others]]], axis=1)
-    _, example, kind, counts = np.unique(
-        keys.astype(np.int64), axis=0, return_index=True, return_inverse=True, return_counts=True
-    )
-    kind = kind.reshape(-1)
+    example, kind, counts = by_lines(keys, slot)
     warp = log.thread // WARP
     for number, (at, count) in enumerate(zip(example, counts, strict=True)):
         w, o = int(writers[at]), int(others[at])

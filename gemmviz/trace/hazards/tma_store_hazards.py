@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 import numpy as np
 
 from gemmviz.language import tr
-from gemmviz.trace.hazards.access_index import AccessIndex, Flags, Ints
+from gemmviz.trace.hazards.access_index import AccessIndex, Flags, Ints, by_lines
 from gemmviz.trace.hazards.finding import Finding
 from gemmviz.trace.hazards.hazard_text import array_name, element_name, who
 from gemmviz.trace.recording.recording import Recording
@@ -34,7 +34,7 @@ def tma_store_hazards(recording: Recording, t: AccessIndex) -> Iterator[Finding]
     begun = issued[t.row[read]]
     own = (t.thread[other] == t.thread[read]) & (t.row[other] < t.row[read]) & (t.row[other] >= at[t.row[read]])
     early = (t.phase[other] > begun) & (t.phase[other] < t.phase[read]) | (own & (t.phase[other] >= begun))
-    yield from _findings(recording, t.row[read], t.row[other], early, _overwritten)
+    yield from _findings(recording, t.row[read], t.row[other], t.slot[read], early, _overwritten)
     # The store reads the last write before its issue.
     before = (t.phase[other] < begun) | ((t.phase[other] == begun) & (t.row[other] < at[t.row[read]]))
     keep = np.flatnonzero(before)
@@ -44,7 +44,7 @@ def tma_store_hazards(recording: Recording, t: AccessIndex) -> Iterator[Finding]
     unfenced[latest] = ~_fenced(
         recording, t.row[other[latest]], begun[latest] + (t.thread[other[latest]] == t.thread[read[latest]])
     )
-    yield from _findings(recording, t.row[read], t.row[other], unfenced, _unseen)
+    yield from _findings(recording, t.row[read], t.row[other], t.slot[read], unfenced, _unseen)
 
 
 def _reads(recording: Recording) -> tuple[Ints, Ints]:
@@ -102,13 +102,15 @@ def _unseen(recording: Recording, read: int, write: int, line: int, other_line: 
     )
 
 
-def _findings(recording: Recording, read: Ints, write: Ints, found: Flags, text: _Text) -> Iterator[Finding]:
+def _findings(
+    recording: Recording, read: Ints, write: Ints, slot: Ints, found: Flags, text: _Text
+) -> Iterator[Finding]:
     """Yield one finding per pair of lines."""
     log = recording.accesses
     line = np.array([s.line for s in recording.sites] or [0], np.int64)
     read, write = read[found], write[found]
-    keys = np.stack([log.array[write].astype(np.int64), line[log.site[read]], line[log.site[write]]], axis=1)
-    _, example, counts = np.unique(keys, axis=0, return_index=True, return_counts=True)
+    keys = np.stack([log.array[write], line[log.site[read]], line[log.site[write]]], axis=1)
+    example, _, counts = by_lines(keys, slot[found])
     for at, count in zip(example, counts, strict=True):
         r, w = int(read[at]), int(write[at])
         here, there = int(line[log.site[r]]), int(line[log.site[w]])

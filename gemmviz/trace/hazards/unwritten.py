@@ -6,7 +6,7 @@ import numpy as np
 
 from gemmviz.catalogue.matrices import A, C
 from gemmviz.language import tr
-from gemmviz.trace.hazards.access_index import AccessIndex, Flags, Ints
+from gemmviz.trace.hazards.access_index import AccessIndex, Flags, Ints, by_lines
 from gemmviz.trace.hazards.finding import Finding
 from gemmviz.trace.hazards.hazard_text import array_name, element_name, who
 from gemmviz.trace.recording.memories import owner_of_a
@@ -41,8 +41,8 @@ def unwritten_reads(recording: Recording, t: AccessIndex, c_is_input: bool) -> I
     unwritten &= ~_written_by_others(t, writes, reads)
     rows = t.row[reads[unwritten]]
     line = np.array([s.line for s in recording.sites] or [0], np.int64)
-    keys = np.stack([log.array[rows], line[log.site[rows]]], axis=1).astype(np.int64)
-    _, example, counts = np.unique(keys, axis=0, return_index=True, return_counts=True)
+    keys = np.stack([log.array[rows], line[log.site[rows]]], axis=1)
+    example, _, counts = by_lines(keys, t.slot[reads[unwritten]])
     writer = writer[unwritten]
     for at, count in zip(example, counts, strict=True):
         r, comes_later = int(rows[at]), bool(phase[unwritten][at] != never)
