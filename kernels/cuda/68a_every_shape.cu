@@ -2,9 +2,9 @@
 // version    = 8
 // title      = "Every shape"
 // idea       = "Few tiles leave multiprocessors idle: several blocks then share the k-steps of one tile, and the last of them adds up their sums. The tile and the number of parts follow from M, N and K."
-// entry      = "every_shape<half, float, BM, BN, STAGES, GROUP, CLUSTER, ACROSS, SPLIT, BOXES>"
+// entry      = "every_shape<half, float, BM, BN, STAGES, GROUP, CLUSTER, ACROSS, SPLIT, TOGETHER, BOXES>"
 // args       = ["M", "N", "K", "A", "B", "C", "A.map", "B.map", "C.map"]
-// params     = { BM = [128, 64, 192], BN = [256, 320, 192, 128, 96, 64, 32], STAGES = [4, 3, 5, 6, 8, 9, 10, 12, 13, 2], GROUP = [8, 4, 2, 1, 16], BLOCKS = [132, 4, 2], CLUSTER = [2, 1, 4], ACROSS = [1, 2, 4], SPLIT = [1, 2, 3, 4, 8, 16], BOXES = [2, 1] }
+// params     = { BM = [128, 64, 192], BN = [256, 320, 192, 128, 96, 64, 32], STAGES = [4, 3, 5, 6, 8, 9, 10, 12, 13, 2], GROUP = [8, 4, 2, 1, 16], BLOCKS = [132, 4, 2], CLUSTER = [2, 1, 4], ACROSS = [1, 2, 4], SPLIT = [1, 2, 3, 4, 8, 16], TOGETHER = [0, 1], BOXES = [2, 1] }
 // schedule.sets  = [
 //   { BM = 128, BN = 256, STAGES = 4, CLUSTER = 2, ACROSS = 1, BOXES = 2, GROUP = 8 }, { BM = 128, BN = 256, STAGES = 4, CLUSTER = 1, ACROSS = 2, BOXES = 2, GROUP = 8 },
 //   { BM = 128, BN = 256, STAGES = 4, CLUSTER = 1, ACROSS = 1, BOXES = 2, GROUP = 8 }, { BM = 128, BN = 320, STAGES = 3, CLUSTER = 1, ACROSS = 2, BOXES = 2, GROUP = 8 },
@@ -18,7 +18,9 @@
 //   { BM = 64, BN = 128, STAGES = 8, CLUSTER = 1, ACROSS = 2, BOXES = 2, GROUP = 16 },
 //   { BM = 64, BN = 96, STAGES = 10, CLUSTER = 2, ACROSS = 1, BOXES = 2, GROUP = 8 }, { BM = 64, BN = 96, STAGES = 10, CLUSTER = 1, ACROSS = 1, BOXES = 2, GROUP = 8 },
 //   { BM = 64, BN = 64, STAGES = 12, CLUSTER = 2, ACROSS = 1, BOXES = 2, GROUP = 8 }, { BM = 64, BN = 64, STAGES = 12, CLUSTER = 1, ACROSS = 1, BOXES = 2, GROUP = 8 },
-//   { BM = 64, BN = 32, STAGES = 8, CLUSTER = 2, ACROSS = 1, BOXES = 2, GROUP = 8 }
+//   { BM = 64, BN = 32, STAGES = 8, CLUSTER = 2, ACROSS = 1, BOXES = 2, GROUP = 8 },
+//   { BM = 64, BN = 64, STAGES = 12, CLUSTER = 1, ACROSS = 1, BOXES = 2, GROUP = 4, TOGETHER = 1 }, { BM = 64, BN = 128, STAGES = 8, CLUSTER = 1, ACROSS = 1, BOXES = 2, GROUP = 4, TOGETHER = 1 },
+//   { BM = 128, BN = 64, STAGES = 8, CLUSTER = 1, ACROSS = 1, BOXES = 2, GROUP = 4, TOGETHER = 1 }, { BM = 128, BN = 128, STAGES = 6, CLUSTER = 1, ACROSS = 1, BOXES = 2, GROUP = 4, TOGETHER = 1 }
 // ]
 // schedule.each  = { SPLIT = [1, 2, 4, 8, 16], BLOCKS = ["SMS - SMS % (CLUSTER * ACROSS)"] }
 // schedule.tile  = ["BM", "BN"]
@@ -30,17 +32,22 @@
 // schedule.names.alone  = "ACROSS == 1 and N <= 4 * BN and M > 2 * N"
 // schedule.names.beside = "ACROSS > 1 and N <= 4 * BN and M >= 2 * N"
 // schedule.names.small  = "(M + N) * K <= 1572864 and ACROSS == 1 and SPLIT == 1 and tiles <= SMS"
-// schedule.names.pair   = "BM == 64 and CLUSTER * ACROSS == 1 and SPLIT == 2 and K % 64 == 0 and N % 64 == 0 and (M <= 64 or M <= 2 * N and N <= 2 * M)"
 // schedule.names.thin   = "M < 64 and SPLIT == 1 and (BN < 128 or BM * CLUSTER > 64)"
-// schedule.names.apart  = "not small and BM == 64 and BN == 128 and ACROSS == 1 and SPLIT == 1 and tiles <= SMS and M < 2 * N and N < 2 * M and K <= 4096 and K % 64 == 0 and N % 64 == 0 or pair"
+// schedule.names.narrow = "0"
+// schedule.names.deep   = "SPLIT > 1 and CLUSTER * ACROSS == 1 and K % 64 == 0 and N % 64 == 0 and BN % 64 == 0"
+// schedule.names.like   = "BN > BM and N > M or BM > BN and M > N"
+// schedule.names.more   = "TOGETHER * (100 + 50 * like + 100 * (K > 4096))"
+// schedule.names.adds   = "deep and SPLIT == 2 and not TOGETHER and not narrow"
+// schedule.names.kept   = "SPLIT > 1 and not TOGETHER and not adds"
+// schedule.names.apart  = "not small and BM == 64 and BN == 128 and ACROSS == 1 and SPLIT == 1 and tiles <= SMS and M < 2 * N and N < 2 * M and K <= 4096 and K % 64 == 0 and N % 64 == 0 or deep"
 // schedule.names.bytes  = "apart * (BM + BN) * 2 + (not apart) * (BM / ACROSS + BN / CLUSTER / (1 + beside / 2)) * 128 / 44"
-// schedule.names.step   = "max(BM * BN / 32, bytes * (3 + busy) / 4) + 60 + 30 * alone + 25 * (BN == 32) + (BN == 320) * 50 * (N > 1280 or ACROSS > 1 and K > 4096)"
-// schedule.names.meet   = "(SPLIT > 1) * (4000 + SPLIT * BM * BN / 4) - 2500 * pair - 2000 * (SPLIT > 1 and BM * BN == 2048) + shared * (4000 + BM * BN / 2)"
+// schedule.names.step   = "max(BM * BN / 32, bytes * (3 + busy) / 4) + 60 + 30 * alone + 25 * (BN == 32) + (BN == 320) * 50 * (N > 1280 or ACROSS > 1 and K > 4096) + more"
+// schedule.names.meet   = "TOGETHER * BM * BN / 16 + adds * BM * BM * BN / 256 + kept * (2000 + 2000 * (CLUSTER * ACROSS > 1) + SPLIT * BM * BM * BN * 3 / 1024) + shared * (4000 + BM * BN / 2)"
 // schedule.cost  = "max(rounds * (ceil(ceil(K / 64) / SPLIT) * step + BM * BN / 8), (M + N) * K / 1200 / busy * (1 + thin / 4)) + meet + (not small) * CLUSTER * ACROSS * 1000"
-// demo       = { size = [64, 64, 256], params = { BM = 64, BN = 64, STAGES = 2, BLOCKS = 2, CLUSTER = 1, ACROSS = 1, SPLIT = 2, BOXES = 2 }, block = [1, 0], stop = { share = 0.25 }, lens = "stream-K" }
+// demo       = { size = [64, 64, 256], params = { BM = 64, BN = 64, STAGES = 2, BLOCKS = 2, CLUSTER = 1, ACROSS = 1, SPLIT = 2, TOGETHER = 0, BOXES = 2 }, block = [1, 0], stop = { share = 0.25 }, lens = "stream-K" }
 // dtype      = "float16"
 // accumulate = "float32"
-// constants  = { CLUSTERED = "CLUSTER * ACROSS > 1" }
+// constants  = { CLUSTERED = "CLUSTER * ACROSS > 1 or TOGETHER > 0" }
 // capability = "9.0a"
 // maps.A     = { box = ["BM / ACROSS", 64], swizzle = 128 }
 // maps.B     = { box = ["64 / CLUSTER", "64 - BN % 64"], swizzle = "128 - BN % 64 * 2" }
@@ -49,21 +56,21 @@
 // copied     = ["A", "B"]
 // block      = ["128 + 2 * BM"]
 // grid       = ["min(BLOCKS, ceil(M / (BM * CLUSTER)) * ceil(N / (BN * ACROSS)) * CLUSTER * ACROSS * SPLIT)"]
-// cluster    = ["CLUSTER * ACROSS"]
+// cluster    = ["CLUSTER * ACROSS * (1 + TOGETHER)"]
 // shared     = "STAGES * (BM + BN) * 128 + BM * 128 * BOXES"
 // requires   = [
 //   "BM == 64 or BM == 128 or BM == 192 and BN <= 192",
 //   "BN == 32 or BN == 64 or BN == 96 or BN == 128 or BN == 192 or BN == 256 or BN == 320", "STAGES >= 2", "STAGES <= 32", "GROUP >= 1",
 //   "CLUSTER == 1 or CLUSTER == 2 or CLUSTER == 4", "ACROSS == 1 or ACROSS == 2 or ACROSS == 4", "CLUSTER * ACROSS <= 8",
 //   "BOXES == 1 or BOXES == 2", "BLOCKS >= 1", "BLOCKS <= 264", "BLOCKS % (CLUSTER * ACROSS) == 0",
-//   "SPLIT >= 1", "SPLIT <= 64", "SPLIT == 1 or SPLIT <= ceil(K / 64)",
+//   "SPLIT >= 1", "SPLIT <= 64", "TOGETHER == 0 or TOGETHER == 1 and SPLIT == 2 and CLUSTER * ACROSS == 1 and BN % 64 == 0 and BN <= 64 * BOXES", "SPLIT == 1 or SPLIT <= ceil(K / 64)",
 //   "SPLIT == 1 or ceil(M / (BM * CLUSTER)) * ceil(N / (BN * ACROSS)) * CLUSTER * ACROSS * SPLIT <= BLOCKS",
 //   "STAGES * (BM + BN) * 128 + BM * 128 * BOXES <= 231424"
 // ]
 // ---
-// New here: a tile may have many parts, whose sums wait in memory of the kernel's own, as in rung 49; the blocks of a cluster
-// stand one below the other and share B, or side by side and share A; C may have 16 bits, and rows of any length. The rest
-// is rung 67's. A small product is mostly start and end: so the sizes are the first arguments, which arrive first, and the first
+// New here: a tile may have many parts, whose sums wait in memory of the kernel's own, as in rung 49; two parts may also be a
+// cluster (TOGETHER), whose blocks send each other half of their sums; the blocks of another cluster stand one below the other and
+// share B, or side by side and share A; C may have 16 bits, and rows of any length. The rest is rung 67's. A small product is mostly start and end: so the sizes are the first arguments, which arrive first, and the first
 // copies are asked for before anything else.
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
@@ -77,13 +84,14 @@ using namespace gemmviz::ptx;
 // than one without clusters: some products with few tiles took up to 40% longer.
 #define CLUSTERED 1
 #if CLUSTERED
-#define IN_CLUSTERS __cluster_dims__(CLUSTER * ACROSS, 1, 1)
+#define IN_CLUSTERS __cluster_dims__(CLUSTER * ACROSS * (1 + TOGETHER), 1, 1)
 #else
 #define IN_CLUSTERS
 #endif
 
-enum { LARGEST_TILE = 128 * 320, SMALL = 3 << 20 };
-// The sums of a part of a tile that another block finishes; `begun` says whether a group's are there.
+enum { LARGEST_TILE = 128 * 320, SMALL = 3 << 20, GPCS = 8 };
+// The sums of a part of a tile that another block finishes; `begun` says whether a group's are there. Both are numbered by parts:
+// those of a tile have successive numbers.
 __device__ float4 unfinished[MOST_BLOCKS][LARGEST_TILE / 4];
 
 // Two neighbouring sums as elements of C.
@@ -159,20 +167,23 @@ __device__ __forceinline__ void store_boxes(const tensor_map &map, int row, int 
     }
 }
 
-// Stores zeros in place of a warpgroup's sums, from one box.
-template <int BN, typename C, int COLUMNS>
+// Stores zeros in a tile of C: a warp, from one box. They are in C when this returns.
+template <int BM, int BN, typename C, int COLUMNS>
 __device__ __forceinline__ void store_zeros(const tensor_map &map, int row, int col, box_of<C, COLUMNS> &box)
 {
-    #pragma unroll
-    for (int i = threadIdx.x % 128; i < (int)sizeof(box) / 16; i += 128)
+    for (int i = threadIdx.x % 32; i < (int)sizeof(box) / 16; i += 32)
         ((float4 *)box)[i] = make_float4(0, 0, 0, 0);
     shared_written();
-    threads_meet(threadIdx.x / 128, 128);
-    if (threadIdx.x % 128 == 0) {
-        #pragma unroll
-        for (int part = 0; part < BN; part += COLUMNS)
-            tma_store(map, col + part, row, box);
+    __syncwarp();
+    if (threadIdx.x % 32 == 0) {
+        #pragma unroll 1
+        for (int down = 0; down < BM; down += 64) {
+            #pragma unroll
+            for (int part = 0; part < BN; part += COLUMNS)
+                tma_store(map, col + part, row + down, box);
+        }
         tma_store_commit();
+        tma_store_wait_written();
     }
 }
 
@@ -187,6 +198,40 @@ __device__ __forceinline__ void store_elements(T *C, int M, int N, int row, int 
         int r = row + i / 2 % 2 * 8, c = col + i / 4 * 8 + i % 2;
         if (r < M && c < N)
             C[(size_t)r * N + c] = (T)sum[i];
+    }
+}
+
+// Stores a warpgroup's sums, or adds them to C, in one of the two ways.
+template <int BN, int BOXES, typename T, int COLUMNS>
+__device__ __forceinline__ void store_sums(const tensor_map &map, T *C, int M, int N, int row, int col, const float (&sum)[BN / 2],
+                                           box_of<T, COLUMNS> *boxes, bool add)
+{
+    if (N % (16 / (int)sizeof(T)) == 0)
+        store_boxes<BN, BOXES, T, COLUMNS>(map, row, col, sum, boxes, add);
+    else
+        store_elements<BN>(C, M, N, row, col, sum);
+}
+
+// Two blocks of a cluster have the two parts of a tile. A warpgroup sends its sums of one half of the columns to the same
+// warpgroup of the other block, and adds what that one sends to its own sums of the other half: the left one for part 0.
+template <int BN>
+__device__ __forceinline__ void exchange(const float (&sum)[BN / 2], float (&half)[BN / 4], float4 (*received)[128], int part,
+                                         barrier &arrived)
+{
+    int me = threadIdx.x % 128;
+    #pragma unroll
+    for (int i = 0; i < BN / 4; i += 4) {
+        float4 left = make_float4(sum[i], sum[i + 1], sum[i + 2], sum[i + 3]);
+        float4 right = make_float4(sum[BN / 4 + i], sum[BN / 4 + i + 1], sum[BN / 4 + i + 2], sum[BN / 4 + i + 3]);
+        send_at(&received[i / 4][me], part ^ 1, part ? left : right, arrived);
+        float4 own = part ? right : left;
+        half[i] = own.x, half[i + 1] = own.y, half[i + 2] = own.z, half[i + 3] = own.w;
+    }
+    barrier_wait_sent(arrived, 0);
+    #pragma unroll
+    for (int i = 0; i < BN / 4; i += 4) {
+        float4 v = received[i / 4][me];
+        half[i] += v.x, half[i + 1] += v.y, half[i + 2] += v.z, half[i + 3] += v.w;
     }
 }
 
@@ -206,31 +251,37 @@ __device__ __forceinline__ void ask_for(const T *A, const T *B, int M, int N, in
 
 // Dynamic shared memory. The tensor cores read swizzled rows of 128 bytes or of 64, so B is in boxes of 64
 // columns, or of 32 where BN is no multiple of 64. C leaves in boxes as wide as these, a C of floats in boxes of 32 columns.
-template <typename T, typename OUT, int BM, int BN, int STAGES, int BOXES> struct tiles {
-    enum { BOX = 64 - BN % 64, OUT_BOX = sizeof(OUT) == 4 ? 32 : BOX };
+template <typename T, typename OUT, int BM, int BN, int OUT_BN, int STAGES, int BOXES> struct tiles {
+    enum { BOX = 64 - BN % 64, OUT_BOX = sizeof(OUT) == 4 ? 32 : 64 - OUT_BN % 64 };
     T a[STAGES][BM][64], b[STAGES][BN / BOX][64][BOX];
     box_of<OUT, OUT_BOX> c[BM / 64][BOXES];
 };
 
-template <typename T, typename OUT, int BM, int BN, int STAGES, int GROUP, int CLUSTER, int ACROSS, int SPLIT, int BOXES>
+template <typename T, typename OUT, int BM, int BN, int STAGES, int GROUP, int CLUSTER, int ACROSS, int SPLIT, int TOGETHER,
+          int BOXES>
 __global__ void IN_CLUSTERS __launch_bounds__(128 + 2 * BM, 1)
 every_shape(int M, int N, int K, const T *A_elements, const T *B_elements, OUT *C_elements,
             const __grid_constant__ tensor_map A, const __grid_constant__ tensor_map B, const __grid_constant__ tensor_map C)
 {
     // A cluster computes CLUSTER x ACROSS tiles. Each block copies ROWS rows of A's box for the blocks of its row, and PART
     // rows of each box of B for those of its column.
-    typedef tiles<T, OUT, BM, BN, STAGES, BOXES> memory_of;
+    enum { OUT_BN = BN / (1 + TOGETHER) }; // the columns that a block stores
+    typedef tiles<T, OUT, BM, BN, OUT_BN, STAGES, BOXES> memory_of;
     enum { GROUPS = BM / 64, BOX = memory_of::BOX, PART = 64 / CLUSTER, ROWS = BM / ACROSS, SIZE = CLUSTER * ACROSS };
     extern __shared__ __align__(1024) char memory[];
     auto &tile = *(memory_of *)memory;
-    __shared__ barrier full[STAGES], empty[STAGES];
+    __shared__ barrier full[STAGES], empty[STAGES], arrived[GROUPS];
     int down = (M + BM * CLUSTER - 1) / (BM * CLUSTER), across = (N + BN * ACROSS - 1) / (BN * ACROSS);
-    int rank = cluster_rank(), row_in = rank % CLUSTER, col_in = rank / CLUSTER;
+    int rank = TOGETHER ? 0 : cluster_rank(), row_in = rank % CLUSTER, col_in = rank / CLUSTER;
     if (threadIdx.x >= 32)
         ask_for<128 + 2 * BM - 32>(A_elements, B_elements, M, N, K, threadIdx.x - 32);
-    if (threadIdx.x == 0) // before a stage is overwritten, the groups of all blocks that share a part of it have read it
+    if (threadIdx.x == 0) { // before a stage is overwritten, the groups of all blocks that share a part of it have read it
+        for (int group = 0; TOGETHER && group < GROUPS; group++)
+            barrier_init(arrived[group], 1);
         ring_init(full, empty, GROUPS * (CLUSTER + ACROSS - 1));
-    else if (threadIdx.x == 32)
+        for (int group = 0; TOGETHER && group < GROUPS; group++) // half of the group's sums
+            barrier_arrive_expect(arrived[group], 64 * OUT_BN * sizeof(float));
+    } else if (threadIdx.x == 32)
         tma_prefetch(A);
     else if (threadIdx.x == 64)
         tma_prefetch(B);
@@ -241,7 +292,21 @@ every_shape(int M, int N, int K, const T *A_elements, const T *B_elements, OUT *
     int few = SPLIT > 1 ? down * across : K < 4096 ? 1 : 2;
     cache_policy policy_a = across <= few ? evict_first() : evict_unchanged();
     cache_policy policy_b = down <= few ? evict_first() : evict_unchanged();
-    share<GROUP, SPLIT> work(down, across, (K + 63) / 64, blockIdx.x / SIZE, gridDim.x / SIZE);
+    // Blocks that are in one GPC at the same time get a line from L2 together if they ask for it together. Without clusters, blocks
+    // with successive numbers are in one GPC; clusters are dealt out to the GPCs (of which an H100 has 8). So neighbours there have
+    // the same part of tiles that lie side by side, or both parts of them.
+    unsigned worker = blockIdx.x / SIZE, workers = gridDim.x / SIZE;
+    if (TOGETHER) {
+        unsigned pair = worker / 2, pairs = workers / 2, gpc = pair % GPCS;
+        worker = (gpc * (pairs / GPCS) + min(gpc, pairs % GPCS) + pair / GPCS) * 2 + worker % 2;
+    } else if (SPLIT > 1)
+        worker = worker % (workers / SPLIT) * SPLIT + worker / (workers / SPLIT);
+    share<GROUP, SPLIT> work(down, across, (K + 63) / 64, worker, workers);
+    int number = worker * SIZE + rank;
+    // Two parts of a tile of floats: at the start the first one stores zeros, at the end each adds its sums to C, and nobody
+    // waits. 0 + x + y is the same in both orders; with more parts the order would count.
+    bool adds = SPLIT == 2 && !TOGETHER && sizeof(OUT) == 4 && N % 4 == 0;
+    enum { ZEROS = GROUPS + 1, WITH_ZEROS = 32 + 128 * GROUPS }; // the barrier at which a warp says that the zeros are there
     piece p;
     bool any = work.next(p);
     ring<STAGES> at;
@@ -268,7 +333,7 @@ every_shape(int M, int N, int K, const T *A_elements, const T *B_elements, OUT *
         at.next();
     };
     int t = p.from * 64;
-    if (SIZE > 1)
+    if (SIZE > 1 || TOGETHER)
         cluster_begin();
     else
         __syncthreads();
@@ -290,6 +355,17 @@ every_shape(int M, int N, int K, const T *A_elements, const T *B_elements, OUT *
                     load(t);
                 }
             }
+        } else if (threadIdx.x / 32 == 1 && adds) { // a warp that has nothing else to do, so that the others need not wait
+            if (p.from == 0)
+                store_zeros<BM, BN, OUT, memory_of::OUT_BOX>(C, (p.row * CLUSTER + row_in) * BM, (p.col * ACROSS + col_in) * BN,
+                                                             tile.c[0][0]);
+            if (threadIdx.x == 32) {
+                if (p.from == 0)
+                    flag_raise(begun[number][0]);
+                else
+                    flag_await(begun[work.other(0) * SIZE + rank][0]);
+            }
+            threads_meet(ZEROS, WITH_ZEROS);
         }
     } else {
         if (GROUPS > 1)
@@ -302,17 +378,13 @@ every_shape(int M, int N, int K, const T *A_elements, const T *B_elements, OUT *
         ring<STAGES> at, before;
         // The blocks that copy to this one: those of its column, then those of its row but itself.
         int beside = me - CLUSTER, copier = me < CLUSTER ? col_in * CLUSTER + me : row_in + (beside + (beside >= col_in)) * CLUSTER;
+        if (TOGETHER)
+            copier = worker % 2;
         auto give_back = [&] {
             if (me < CLUSTER + ACROSS - 1)
                 barrier_arrive_at(empty[before.stage], copier);
             before.next();
         };
-        // Two parts of a tile of floats: at the start the first one stores zeros, at the end each adds its sums to C, and nobody
-        // waits. 0 + x + y is the same in both orders; with more parts the order would count.
-        bool adds = SPLIT == 2 && sizeof(OUT) == 4 && N % 4 == 0;
-        if (adds && any && p.from == 0)
-            store_zeros<BN, OUT, memory_of::OUT_BOX>(C, (p.row * CLUSTER + row_in) * BM + group * 64,
-                                                     (p.col * ACROSS + col_in) * BN, tile.c[group][0]);
         for (; any; any = work.next(p)) {
             for (int t = p.from; t < p.to; t += SPLIT, at.next()) {
                 barrier_wait(full[at.stage], at.parity);
@@ -325,26 +397,32 @@ every_shape(int M, int N, int K, const T *A_elements, const T *B_elements, OUT *
                 wgmma_wait<1>();
                 if (t > p.from)
                     give_back();
-                else if (adds && t == 0 && me == 0) {
-                    tma_store_wait_written();
-                    flag_raise(begun[blockIdx.x][group]);
-                }
             }
             wgmma_wait<0>();
             give_back();
+            int row = (p.row * CLUSTER + row_in) * BM + group * 64, col = (p.col * ACROSS + col_in) * BN;
+            if constexpr (TOGETHER) {
+                float half[BN / 4];
+                int part = worker % 2;
+                exchange<BN>(sum, half, (float4 (*)[128])tile.c[group], part, arrived[group]);
+                store_sums<OUT_BN, BOXES, OUT, memory_of::OUT_BOX>(C, C_elements, M, N, row, col + part * OUT_BN, half,
+                                                                   tile.c[group], false);
+                continue;
+            }
             if (!adds && !work.adds_up(p)) { // another cluster finishes this tile
                 #pragma unroll
                 for (int i = 0; i < BN / 8; i++)
-                    unfinished[blockIdx.x][i * 128 * GROUPS + mine] =
+                    unfinished[number][i * 128 * GROUPS + mine] =
                         make_float4(sum[4 * i], sum[4 * i + 1], sum[4 * i + 2], sum[4 * i + 3]);
                 threads_meet(group + 1, 128);
                 if (me == 0)
-                    flag_raise(begun[blockIdx.x][group]);
+                    flag_raise(begun[number][group]);
                 continue;
             }
-            if (adds && p.from > 0 && me == 0) {
-                flag_await(begun[work.other(0) * SIZE + rank][group]);
-                global_read();
+            if (adds) {
+                threads_meet(ZEROS, WITH_ZEROS);
+                if (me == 0)
+                    global_read();
             } else if (!adds && p.from > 0) {
                 if (me < work.others())
                     flag_await(begun[work.other(me) * SIZE + rank][group]);
@@ -359,11 +437,7 @@ every_shape(int M, int N, int K, const T *A_elements, const T *B_elements, OUT *
                     }
                 }
             }
-            int row = (p.row * CLUSTER + row_in) * BM + group * 64, col = (p.col * ACROSS + col_in) * BN;
-            if (N % (16 / (int)sizeof(OUT)) == 0)
-                store_boxes<BN, BOXES, OUT, memory_of::OUT_BOX>(C, row, col, sum, tile.c[group], adds);
-            else
-                store_elements<BN>(C_elements, M, N, row, col, sum);
+            store_sums<BN, BOXES, OUT, memory_of::OUT_BOX>(C, C_elements, M, N, row, col, sum, tile.c[group], adds);
         }
         // Shared memory has to be there until it has been read.
         if (me == 0)
@@ -393,9 +467,17 @@ every_shape(int M, int N, int K, const T *A_elements, const T *B_elements, OUT *
 //
 // [no-wait-for-zeros]
 // title = "Without waiting for the zeros that the first part stores"
-// find = "flag_await(begun[work.other(0) * SIZE + rank][group]);"
+// find = "flag_await(begun[work.other(0) * SIZE + rank][0]);"
 // replace = ";"
 // expect = ["race"]
 // at = [64, 64, 256]
-// set = { BM = 64, BN = 64, STAGES = 2, CLUSTER = 1, SPLIT = 2, BLOCKS = 2 }
+// set = { BM = 64, BN = 64, STAGES = 2, CLUSTER = 1, SPLIT = 2, TOGETHER = 0, BLOCKS = 2 }
+//
+// [no-wait-for-sent-sums]
+// title = "Without waiting for the sums that the other block of the cluster sends"
+// find = "barrier_wait_sent(arrived, 0);"
+// replace = ";"
+// expect = ["race", "read of memory nobody wrote"]
+// at = [64, 64, 256]
+// set = { BM = 64, BN = 64, STAGES = 2, CLUSTER = 1, SPLIT = 2, TOGETHER = 1, BLOCKS = 2 }
 // ---

@@ -3,9 +3,9 @@
 // code_of    = "68a_every_shape.cu"
 // title      = "Every shape, bfloat16"
 // idea       = "The same kernel for bfloat16, which has the range of float: only type and instruction differ."
-// entry      = "every_shape<__nv_bfloat16, float, BM, BN, STAGES, GROUP, CLUSTER, ACROSS, SPLIT, BOXES>"
+// entry      = "every_shape<__nv_bfloat16, float, BM, BN, STAGES, GROUP, CLUSTER, ACROSS, SPLIT, TOGETHER, BOXES>"
 // dtype      = "bfloat16"
-// demo       = { size = [64, 64, 256], params = { BM = 64, BN = 64, STAGES = 2, BLOCKS = 2, CLUSTER = 1, ACROSS = 1, SPLIT = 2, BOXES = 2 }, block = [1, 0], stop = { end = true }, lens = "number format" }
+// demo       = { size = [64, 64, 256], params = { BM = 64, BN = 64, STAGES = 2, BLOCKS = 2, CLUSTER = 1, ACROSS = 1, SPLIT = 2, TOGETHER = 0, BOXES = 2 }, block = [1, 0], stop = { end = true }, lens = "number format" }
 // ---
 
 // ---gemmviz breaks

@@ -42,6 +42,7 @@ _KNOWN: dict[str, Translator] = {
     "ld": memory.ld,
     "ldu": memory.ld,
     "st": memory.st,
+    "st.async": memory.st_async,
     "atom": memory.atom,
     "red": memory.red,
     "cvta": memory.cvta,

@@ -17,7 +17,8 @@ _CACHES = {
     *("L2::64B", "L2::128B", "L2::256B"),
 }
 _ORDERS = {"volatile", "acquire", "release", "relaxed"}
-_CLUSTER = "shared::cluster"
+_CLUSTER, _COUNTED = "shared::cluster", "mbarrier::complete_tx::bytes"
+_STORED_AND_COUNTED = 3
 _LENGTHS = {"v2": 2, "v4": 4}
 _REDUCED = {
     **{"add": "atomicAdd", "min": "atomicMin", "max": "atomicMax", "exch": "atomicExch", "inc": "atomicInc"},
@@ -72,6 +73,18 @@ def st(parts: Sequence[str], operands: Sequence[Value], values: Values) -> str:
     how = "_anywhere" if anywhere else "_volatile" if _ORDERS & set(parts) else ""
     text = f"gv_ptx::store{how}<{kind}>({place}, {values.value(source, kind)});"
     return f"gv_thread_fence(); {text}" if "release" in parts else text
+
+
+def st_async(parts: Sequence[str], operands: Sequence[Value], values: Values) -> str:
+    """``st.async.shared::cluster.mbarrier::complete_tx::bytes.v4.f32 [address], {a, b, c, d}, [barrier]``."""
+    if _COUNTED not in parts or _CLUSTER not in parts:
+        raise NotPtx
+    kind, count = _access([part for part in parts if part != _COUNTED])
+    if len(operands) != _STORED_AND_COUNTED or len(items(operands[1])) != count:
+        raise NotPtx
+    words = values.words(operands[1], kind)
+    sent = f"gv_ptx::send({values.address(operands[0])}, gv_r, {values.address(operands[2])});"
+    return f"{{ const {kind} gv_r[{count}] = {words}; {sent} }}"
 
 
 def cvta(parts: Sequence[str], operands: Sequence[Value], values: Values) -> str:

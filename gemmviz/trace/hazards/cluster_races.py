@@ -2,10 +2,11 @@
 
 Blocks of a cluster are ordered by a cluster barrier: what a thread did before its arrival happens before everything
 behind the wait. A thread that has arrived and does not wait yet is ordered by the next one only. An arrival at an
-mbarrier of another block orders, too: what the thread did before happens before what follows the wait there. A block's
-memory exists from its start to its end, so that there has to be such an order before the first remote access and after
-the last one. Sources: PTX ISA, "barrier.cluster" and "Memory Consistency Model"; CUDA C++ Programming Guide,
-"Distributed Shared Memory".
+mbarrier of another block orders, too: what the thread did before happens before what follows the wait there. A store
+whose bytes an mbarrier counts (``st.async``) happens before what follows the wait there; it orders no other access. A
+block's memory exists from its start to its end, so that there has to be such an order before the first remote access
+and after the last one. Sources: PTX ISA, "barrier.cluster", "st.async" and "Memory Consistency Model"; CUDA C++
+Programming Guide, "Distributed Shared Memory".
 
 Within a block, a later phase counts as ordered. In clusters of more than two blocks an arrival at an mbarrier counts
 for all other blocks, because a recording does not have the block of the thread that arrives.
@@ -20,7 +21,7 @@ from gemmviz.trace.hazards.access_index import AccessIndex, Flags, Ints, by_line
 from gemmviz.trace.hazards.finding import Finding
 from gemmviz.trace.hazards.hazard_text import array_name, capital, element_name, short_index
 from gemmviz.trace.recording.recording import Recording
-from gemmviz.trace.recording.tma_boxes import ARRIVE, CLUSTER_ARRIVED, CLUSTER_MET, EXPECT, PASS, REMOTE
+from gemmviz.trace.recording.tma_boxes import ARRIVE, BYTES, CLUSTER_ARRIVED, CLUSTER_MET, EXPECT, PASS, REMOTE
 
 _NEVER = 1 << 40
 # Key: whether the other access writes, too.
@@ -145,10 +146,19 @@ class _Remote:
         passes = np.flatnonzero(events.kind == PASS)
         key = barrier[passes] << 32 | events.number[passes]
         passes, key = passes[np.argsort(key, kind="stable")], np.sort(key)
+
+        def ends(mine: Ints) -> Ints:
+            wanted = np.searchsorted(key, barrier[mine] << 32 | (events.number[mine] + 1))
+            taken = np.append(key >> 32, -1)[wanted] == barrier[mine]
+            found: Ints = np.where(taken, np.append(events.phase[passes], 0)[wanted], _NEVER)
+            return found
+
+        # The bytes of a remote access are counted by the event after its own.
+        counted = np.flatnonzero((events.kind[1:] == BYTES) & (events.remote[1:] > 0) & (events.kind[:-1] == REMOTE))
+        self._sent = np.full(len(events) + 1, _NEVER)
+        self._sent[counted] = ends(counted + 1)
         mine = np.flatnonzero(((events.kind == ARRIVE) | (events.kind == EXPECT)) & (events.remote > 0))
-        wanted = np.searchsorted(key, barrier[mine] << 32 | (events.number[mine] + 1))
-        taken = np.append(key >> 32, -1)[wanted] == barrier[mine]
-        end = np.where(taken, np.append(events.phase[passes], 0)[wanted], _NEVER)
+        end = ends(mine)
         order = np.lexsort((mine, events.phase[mine], events.block[mine]))
         mine, end = mine[order], end[order]
         self._block, self._end = events.block[mine], end.copy()
@@ -170,7 +180,8 @@ class _Remote:
         at = np.searchsorted(self._arrival, _place(block, phase, event), side="right")
         taken = np.append(self._block, -1)[at] == block
         found: Ints = np.where(taken, np.append(self._end, _NEVER)[at], _NEVER)
-        return found
+        known: Ints = np.minimum(found, self._sent[event])
+        return known
 
     def may_not_run(self) -> tuple[Flags, Flags]:
         """Return for each remote access whether its block may not have started, and whether it may have left."""

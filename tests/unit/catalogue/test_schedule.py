@@ -104,14 +104,30 @@ def test_the_ladder_has_a_launch_for_any_size(name):
 
 def test_a_small_product_shares_a_where_it_is_high_and_b_where_it_is_wide():
     rung = find("every_shape", ladder())
-    high, wide = usual(rung, Problem(2048, 512, 4096)), usual(rung, Problem(512, 2048, 4096))
+    high, wide = usual(rung, Problem(2048, 512, 1024)), usual(rung, Problem(512, 4096, 4096))
     assert (high["ACROSS"], high["CLUSTER"], wide["ACROSS"], wide["CLUSTER"]) == (2, 1, 1, 2)
 
 
-@pytest.mark.parametrize("size", [(1024, 512, 4096), (512, 1024, 4096), (16, 8192, 8192)], ids=str)
+@pytest.mark.parametrize("size", [(1024, 512, 4096), (512, 1024, 8192)], ids=str)
 def test_two_parts_of_a_tile_have_no_cluster(size):
     params = usual(find("every_shape", ladder()), Problem(*size))
-    assert (params["BM"], params["BN"], params["SPLIT"], params["CLUSTER"], params["ACROSS"]) == (64, 128, 2, 1, 1)
+    assert (params["BM"], params["BN"], params["SPLIT"]) == (64, 128, 2)
+    assert (params["CLUSTER"], params["ACROSS"], params["TOGETHER"]) == (1, 1, 0)
+
+
+@pytest.mark.parametrize(
+    ("name", "size", "tile"),
+    [
+        ("every_shape", (768, 768, 4096), (128, 128)),
+        # Parts with C in 16 bits cannot add to C: their sums wait in memory, or they send them to each other.
+        ("every_shape_c16", (1024, 512, 4096), (64, 128)),
+        ("every_shape_bf16_c16", (1024, 512, 4096), (64, 128)),
+    ],
+    ids=str,
+)
+def test_two_parts_of_a_tile_are_a_cluster_where_that_is_faster(name, size, tile):
+    params = usual(find(name, ladder()), Problem(*size))
+    assert (params["BM"], params["BN"], params["SPLIT"], params["TOGETHER"]) == (*tile, 2, 1)
 
 
 def test_a_tile_of_320_columns_is_shared_where_k_is_small():

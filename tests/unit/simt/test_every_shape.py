@@ -7,14 +7,16 @@ from gemmviz.catalogue.launch import launch
 from gemmviz.catalogue.problem import Problem
 from gemmviz.trace import hazards
 from gemmviz.trace.recording.record import record
+from gemmviz.trace.recording.recording import Recording
 from gemmviz.trace.recording.tma_boxes import ADDED, STORED
 
-SMALL = {"BM": 64, "BN": 64, "STAGES": 2, "BLOCKS": 12, "CLUSTER": 1}
+SMALL = {"BM": 64, "BN": 64, "STAGES": 2, "BLOCKS": 12, "CLUSTER": 1, "TOGETHER": 0}
+TOGETHER = {**SMALL, "ACROSS": 1, "SPLIT": 2, "TOGETHER": 1, "BOXES": 2}
 FP8 = {"BN": 64, "STAGES": 2, "BLOCKS": 16, "CLUSTER": 1, "TURNS": 1}
 FP32 = {"TM": 4, "WM": 1, "WN": 4, "TN": 4, "BK": 8, "STAGES": 2, "BLOCKS": 7}
 
 
-@pytest.mark.sweep("every_shape-size0-*", "every_shape_c16-size1-*", "every_shape_fp32-size7-*")
+@pytest.mark.sweep("every_shape-size0-*", "every_shape_c16-size1-*", "every_shape_fp32-size10-*")
 @pytest.mark.parametrize(
     ("name", "size", "params"),
     [
@@ -25,6 +27,10 @@ FP32 = {"TM": 4, "WM": 1, "WN": 4, "TN": 4, "BK": 8, "STAGES": 2, "BLOCKS": 7}
         ("every_shape", (130, 136, 100), {**SMALL, "BLOCKS": 4, "CLUSTER": 2, "ACROSS": 2, "BOXES": 1}),
         # Two instructions for a tile's columns, and parts with five k-steps and four.
         ("every_shape", (64, 320, 520), {**SMALL, "BN": 320, "BLOCKS": 2, "ACROSS": 1, "SPLIT": 2, "BOXES": 1}),
+        # The two parts of a tile send each other half of their sums; also where C is stored element by element.
+        ("every_shape", (67, 139, 201), TOGETHER),
+        ("every_shape_bf16", (130, 260, 264), {**TOGETHER, "BM": 128, "BN": 128}),
+        ("every_shape_c16", (64, 128, 136), TOGETHER),
         # The narrowest tiles, of small products.
         ("every_shape", (67, 72, 136), {**SMALL, "BN": 32, "CLUSTER": 2}),
         ("every_shape_bf16_c16", (64, 72, 72), {**SMALL, "BN": 32}),
@@ -51,16 +57,28 @@ def test_parts_and_odd_sizes_are_right_and_without_findings(name: str, size: tup
     assert hazards.find(recording) == []
 
 
-def test_the_parts_of_a_tile_take_the_k_steps_in_turns_and_blocks_with_successive_numbers_have_one_tile() -> None:
+def asked(recording: Recording, block: int, matrix: int) -> list[int]:
+    """Return the columns of the boxes of A (0) or B (1) that a block asks for."""
+    boxes = recording.boxes
+    found: list[int] = boxes.column[(boxes.block == block) & (boxes.matrix == matrix) & (boxes.store == 0)].tolist()
+    return found
+
+
+def test_the_parts_of_a_tile_take_the_k_steps_in_turns_and_blocks_with_successive_numbers_have_the_same_part() -> None:
     params = {**SMALL, "BLOCKS": 4, "SPLIT": 2}
     recording = record(launch(find("every_shape", ladder()), Problem(64, 128, 320), params))
+    assert [asked(recording, block, 0) for block in range(4)] == [*2 * [[0, 128, 256]], *2 * [[64, 192]]]
+    assert [set(asked(recording, block, 1)) for block in range(4)] == [{0}, {64}, {0}, {64}]
+
+
+def test_the_two_blocks_of_a_cluster_each_store_half_of_a_tile_and_every_eighth_cluster_has_a_tile_beside() -> None:
+    params = {**TOGETHER, "BLOCKS": 32}
+    recording = record(launch(find("every_shape", ladder()), Problem(64, 16 * 64, 128), params))
     boxes = recording.boxes
-
-    def asked(block: int, matrix: int) -> list[int]:
-        return boxes.column[(boxes.block == block) & (boxes.matrix == matrix) & (boxes.store == 0)].tolist()
-
-    assert [asked(block, 0) for block in range(4)] == 2 * [[0, 128, 256], [64, 192]]
-    assert [set(asked(block, 1)) for block in range(4)] == [{0}, {0}, {64}, {64}]
+    stored = [boxes.column[(boxes.block == block) & (boxes.store == STORED)].tolist() for block in (0, 1, 2, 16)]
+    assert stored == [[0], [32], [128], [64]]
+    assert [asked(recording, block, 0) for block in (0, 1)] == [[0], [64]]
+    assert recording.wrong == 0
 
 
 def test_two_parts_of_a_tile_of_floats_both_add_to_the_zeros_that_the_first_one_stores() -> None:

@@ -88,6 +88,12 @@ GEMMVIZ_PTX void barrier_arrive(barrier &b) { gv_mbarrier_arrive(&b, 0, 0); }
 GEMMVIZ_PTX void barrier_arrive_at(barrier &b, unsigned block) { gv_mbarrier_arrive_at(&b, block); }
 GEMMVIZ_PTX void barrier_arrive_copied(barrier &b) { gv_mbarrier_arrive_copied(&b); }
 GEMMVIZ_PTX void barrier_wait(barrier &b, unsigned parity) { gv_mbarrier_wait(&b, parity); }
+GEMMVIZ_PTX void barrier_wait_sent(barrier &b, unsigned parity) { gv_mbarrier_wait(&b, parity); }
+GEMMVIZ_PTX void send_at(void *shared, unsigned block, float4 v, barrier &b)
+{
+    gv_remote_store(shared, &v, sizeof v, block);
+    gv_mbarrier_complete(&b, sizeof v, block);
+}
 
 struct alignas(64) tensor_map {
     unsigned long long opaque[16];

@@ -65,6 +65,12 @@ GV_DEVICE void complete(word barrier, unsigned bytes)
 {
     gv_mbarrier_complete(in_block(barrier), bytes, rank_of(barrier));
 }
+// st.async: the store is made at once, and its bytes are counted.
+template <class T, int N> GV_DEVICE void send(word address, const T (&r)[N], word barrier)
+{
+    store_anywhere(address, r);
+    complete(barrier, sizeof r);
+}
 GV_DEVICE void arrive_expect(word barrier, unsigned bytes)
 {
     if (rank_of(barrier) != gv_cluster_rank()) gv_unknown_ptx("mbarrier.arrive.expect_tx (in another block)");

@@ -55,6 +55,25 @@ GEMMVIZ_PTX void barrier_wait(barrier &b, unsigned parity)
                  "@done bra.uni over;\nbra.uni again;\nover:\n}"
                  :: "r"(shared_address(&b)), "r"(parity) : "memory");
 }
+// The same, and then sees what `send_at` has sent to this block.
+GEMMVIZ_PTX void barrier_wait_sent(barrier &b, unsigned parity)
+{
+    asm volatile("{\n.reg .pred done;\nagain:\n"
+                 "mbarrier.try_wait.parity.acquire.cluster.shared::cta.b64 done, [%0], %1;\n"
+                 "@done bra.uni over;\nbra.uni again;\nover:\n}"
+                 :: "r"(shared_address(&b)), "r"(parity) : "memory");
+}
+// Sends four floats to the same place in the shared memory of another block of the cluster. The thread goes on at once; the
+// barrier at the same place there counts the 16 bytes when they have come.
+GEMMVIZ_PTX void send_at(void *shared, unsigned block, float4 v, barrier &b)
+{
+    asm volatile("{\n.reg .b32 there, counts;\n"
+                 "mapa.shared::cluster.u32 there, %0, %1;\n"
+                 "mapa.shared::cluster.u32 counts, %2, %1;\n"
+                 "st.async.shared::cluster.mbarrier::complete_tx::bytes.v4.f32 [there], {%3, %4, %5, %6}, [counts];\n}"
+                 :: "r"(shared_address(shared)), "r"(block), "r"(shared_address(&b)), "f"(v.x), "f"(v.y), "f"(v.z), "f"(v.w)
+                 : "memory");
+}
 
 // ---- TMA: the copy engine moves boxes of a matrix. A tensor map says which matrix, how large a box is and how it is
 // ---- swizzled; it is a parameter of the kernel, `const __grid_constant__ tensor_map m`. One thread asks for a box by its

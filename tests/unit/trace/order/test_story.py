@@ -116,7 +116,12 @@ def test_blocks_that_share_the_sum_of_one_tile_of_c_use_different_parts_of_k() -
     ("name", "size", "params", "depth"),
     [
         ("tf32", (64, 64, 128), {"BM": 128, "BN": 64, "STAGES": 2, "BLOCKS": 4, "CLUSTER": 1, "SPLIT": 2}, 32),
-        ("every_shape", (64, 64, 256), {"BM": 64, "BN": 64, "STAGES": 2, "BLOCKS": 2, "CLUSTER": 1, "SPLIT": 2}, 64),
+        (
+            "every_shape",
+            (64, 64, 256),
+            {"BM": 64, "BN": 64, "STAGES": 2, "BLOCKS": 2, "CLUSTER": 1, "SPLIT": 2, "TOGETHER": 0},
+            64,
+        ),
         ("every_shape_fp32", (32, 128, 24), {"TM": 4, "WM": 1, "WN": 4, "TN": 4, "BK": 8, "STAGES": 2, "BLOCKS": 3}, 8),
     ],
 )
