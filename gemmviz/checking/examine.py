@@ -11,6 +11,7 @@ from gemmviz.checking.batch_entries import findings_of_last_entry
 from gemmviz.checking.diagnose import diagnose
 from gemmviz.checking.later_launches import later_launch_findings
 from gemmviz.checking.launch_bounds import launch_bounds_findings
+from gemmviz.checking.local_arrays import watch_local_arrays
 from gemmviz.checking.report import Report, label
 from gemmviz.checking.scaled_result import scaled_findings
 from gemmviz.checking.shared_alignment import alignment_findings
@@ -22,6 +23,8 @@ from gemmviz.trace.cost import traffic
 from gemmviz.trace.hazards import Finding, Kind
 from gemmviz.trace.recording.later_launch import record_later_launch
 from gemmviz.trace.recording.record import record
+
+_SLOWER = 5.0  # without optimisation, a kernel takes this many times as long at the most
 
 
 def examine(
@@ -75,6 +78,8 @@ def examine(
         return report
     progress(tr("Checking {count} accesses", count=thousands(len(recording.accesses))), None)
     report.findings = diagnose(job, recording, again)
+    if recording.wrong:
+        watch_local_arrays(job, deadline_s=_SLOWER * deadline_s, progress=progress)
     if kernel.backend == "cuda":
         report.findings = [*launch_bounds_findings(job), *report.findings]
     if not report.findings and job.scaled is not None:

@@ -27,6 +27,10 @@ class Launches:
         """Return the request for the launches that are not done."""
         return replace(self._request, launches=self._request.launches[self._done :], first=self._done)
 
+    def first(self) -> CheckRequest:
+        """Return the request that looks at the local arrays of the first launch that is not done."""
+        return replace(self.rest(), launches=self._request.launches[self._done : self._done + 1], watches=True)
+
     def take(self, reply: Checked) -> None:
         """Mark a launch as done."""
         self._done = reply.job + 1

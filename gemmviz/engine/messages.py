@@ -63,8 +63,9 @@ class CheckRequest:
     """Look for defects: answered by `Progress` and one `Checked` per launch, in order, then `Done`; or by `Failed`.
 
     ``path`` and ``text`` are as in `RecordRequest`.
-    ``deadline_s`` is for each launch, in seconds of processor time. ``first`` is for `supervisor.Engine`: the number of
-    the first entry.
+    ``deadline_s`` is for each launch, in seconds of processor time. ``first`` and ``watches`` are for
+    `supervisor.Engine`: the number of the first entry, and whether the process ended at it before. Then only the
+    indices of local arrays are checked, and ``Done`` alone is the answer, or `Failed`.
     """
 
     run: int
@@ -73,6 +74,7 @@ class CheckRequest:
     launches: list[CheckEntry]
     deadline_s: float = 20.0
     first: int = 0
+    watches: bool = False
     language: str = "en"
 
 

@@ -124,7 +124,7 @@ class Engine:
                             launches.take(reply)
                             yield reply
                         case Failed() if begun and reply.kind in ("crash", "timeout"):
-                            yield from launches.fail(reply)
+                            yield from launches.fail(self._watched(launches.first(), cancel) or reply)
                         case Failed():
                             yield reply
                             return
@@ -132,8 +132,17 @@ class Engine:
                 if lost.kind not in ("crash", "timeout") or not begun:
                     yield Failed(request.run, lost.kind, str(lost))
                     return
-                yield from launches.fail(Failed(request.run, lost.kind, str(lost)))
+                ended = Failed(request.run, lost.kind, str(lost))
+                yield from launches.fail(self._watched(launches.first(), cancel) or ended)
         yield Done(request.run)
+
+    def _watched(self, request: CheckRequest, cancel: threading.Event) -> Failed | None:
+        """Return how a launch leaves a local array, after its process ended; None if it does not, or not first."""
+        with suppress(ProcessLost):
+            for reply in self._process.converse(request, cancel, _FIRST_S):
+                if isinstance(reply, Failed) and reply.defect == "out of bounds":
+                    return reply
+        return None
 
     def _bench(self, request: BenchRequest, cancel: threading.Event) -> Iterator[Reply]:
         # Late: a window that measures nothing needs none of these.

@@ -26,7 +26,7 @@ from gemmviz.catalogue.front_matter import FENCE
 from gemmviz.catalogue.launch import Launch
 from gemmviz.catalogue.plain_code import plain_code
 from gemmviz.sandbox import confined, kept
-from gemmviz.simt import dynamic_shared, precompiled
+from gemmviz.simt import dynamic_shared, local_bounds, precompiled
 from gemmviz.simt.inline_ptx import passes
 from gemmviz.simt.inline_ptx.rewriting import has_asm
 from gemmviz.simt.loop_pragmas import without_idle_pragmas
@@ -207,6 +207,7 @@ def _flags(tool: Compiler, launch: Launch, as_written: bool, source: str, prelud
             *folders,
         ]
     plain = [_LEVEL[as_written], *_COMMON, *_PLAIN[tool.kind]]
+    plain += local_bounds.FLAGS if tool.kind == "clang" and local_bounds.is_watched(launch) else ()
     plain += ["-fdeclspec"] if tool.kind == "clang" and _INDEX_OBJECTS in source else []
     return [*language, *plain, "-fsanitize=thread", *entry.flags(launch)]
 

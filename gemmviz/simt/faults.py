@@ -24,6 +24,7 @@ from gemmviz.simt.diagnostics import who
 from gemmviz.simt.inline_ptx.newer import is_newer
 from gemmviz.simt.instruction_places import CodePlaces
 from gemmviz.simt.layout import RecorderRun, Status
+from gemmviz.simt.local_bounds import left_arrays
 from gemmviz.simt.misaligned import misaligned
 from gemmviz.simt.wild_access import NULL_PAGES, local_arrays, meant, meant_local
 
@@ -289,6 +290,12 @@ def _crash(job: RecorderRun, launch: Launch, where: str, culprit: str, line: int
     cause = tr(known) if known else signal.strsignal(job.signal) or tr("signal {number}", number=job.signal)
     values = {"what": cause, "thread": culprit, "address": f"{job.fault_address:#x}"}
     element = meant(job, launch, line or 0)
+    left = left_arrays(job, launch, line or 0)
+    if left:
+        one = tr("{thread} uses an element outside of the local array {array}", array=left[0], **values)
+        several = tr("{thread} uses an element outside of a local array ({arrays})", arrays=", ".join(left), **values)
+        text = one if len(left) == 1 else several
+        return KernelFault(f"{where}: {text}", line, "out of bounds", left[0] if len(left) == 1 else "")
     if job.signal not in (signal.SIGSEGV, signal.SIGBUS):  # other signals are not caused by a memory access
         return KernelFault(f"{where}: {tr('{what} in {thread}', **values)}", line)
     if job.fault_address < NULL_PAGES:

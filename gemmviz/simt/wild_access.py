@@ -74,9 +74,20 @@ def meant_local(job: RecorderRun, launch: Launch, line: int) -> str:
     """
     if job.fault_bytes != _NEAR_STACKS:
         return ""
-    lines = plain_code(launch.kernel.text).split("\n")
-    indexed = {*_INDEXED.findall(lines[line - 1])} if 0 < line <= len(lines) else set[str]()
+    indexed = _indexed(launch, line)
     return next((name for name in _locals(launch) if {name} == indexed), "")
+
+
+def locals_of_line(launch: Launch, line: int) -> list[str]:
+    """Return the local arrays that a line of the kernel's file, from 1, names; none for line 0."""
+    lines = plain_code(launch.kernel.text).split("\n")
+    words = {*re.findall(r"\w+", lines[line - 1])} if 0 < line <= len(lines) else set[str]()
+    return [name for name in _locals(launch) if name in words]
+
+
+def _indexed(launch: Launch, line: int) -> set[str]:
+    lines = plain_code(launch.kernel.text).split("\n")
+    return {*_INDEXED.findall(lines[line - 1])} if 0 < line <= len(lines) else set()
 
 
 def _locals(launch: Launch) -> list[str]:

@@ -13,6 +13,7 @@ from gemmviz.catalogue.guessing.roles import GuessReason
 from gemmviz.catalogue.matrices import BIAS, MATRICES, D
 from gemmviz.catalogue.source_files import is_cuda
 from gemmviz.catalogue.tensor_map import SUFFIX
+from gemmviz.catalogue.unclosed_body import unclosed_body
 from gemmviz.language import tr
 
 ROLES = (*MATRICES, D, BIAS, *(matrix + SUFFIX for matrix in MATRICES), *SCALARS, "0")
@@ -192,6 +193,9 @@ class Guess:
     def doubts(self) -> list[str]:
         """The points that a person should check, as sentences."""
         if not self.entry:
+            unclosed = unclosed_body(self.text)
+            if unclosed is not None:
+                return [f"{self.path.name}:{unclosed.line}: {unclosed}"]
             if is_cuda(self.path):
                 return [tr("{file} has no function marked __global__: there is nothing to run.", file=self.path.name)]
             return [tr("{file} has no function with three pointers: there is nothing to run.", file=self.path.name)]

@@ -28,6 +28,7 @@ from gemmviz.catalogue.guessing.verdict import Verdict
 from gemmviz.catalogue.kernel import Kernel
 from gemmviz.catalogue.launch import MAX_THREADS_PER_BLOCK
 from gemmviz.catalogue.problem import Problem
+from gemmviz.catalogue.unclosed_body import unclosed_body
 from gemmviz.language import mark, tr, trn
 
 TryDevice = Callable[[Kernel, Problem], BuildError | None]
@@ -300,6 +301,10 @@ class Trials:
         if NO_COMMA in str(error):
             line = error.line or kernel_line(refused)
             yield Flaw("not compiled", line, str(error).removeprefix(f"{refused.path.name}:{line}: "))
+        unclosed = unclosed_body(self.guess.text)
+        if unclosed is not None:
+            yield Flaw("not compiled", unclosed.line, str(unclosed))
+            return
         if self.try_device is None:
             return
         flaw = compile_flaw(self.guess, error, self.try_device(guessed_kernel(refused), size))

@@ -151,3 +151,8 @@ def test_a_line_that_no_value_can_mend_is_a_flaw(tmp_path: Path) -> None:
     text = GUESSED.replace("[DEPTH]", "[8]")
     line = text.splitlines().index("float part[8] = 0;") + 1
     assert [one.kind for one in settled(tmp_path, text, BuildError("mine.cu", line)).flaws] == ["not compiled"]
+
+
+def test_a_missing_brace_is_named_where_its_body_begins(tmp_path: Path) -> None:
+    text = kernel("{ " + RIGHT)
+    assert [(one.kind, one.line) for one in settled(tmp_path, text).flaws] == [("not compiled", 2)]
