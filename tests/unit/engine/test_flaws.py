@@ -156,3 +156,8 @@ def test_a_line_that_no_value_can_mend_is_a_flaw(tmp_path: Path) -> None:
 def test_a_missing_brace_is_named_where_its_body_begins(tmp_path: Path) -> None:
     text = kernel("{ " + RIGHT)
     assert [(one.kind, one.line) for one in settled(tmp_path, text).flaws] == [("not compiled", 2)]
+
+
+def test_a_file_that_was_cut_off_is_not_compiled(tmp_path: Path) -> None:
+    text = kernel(RIGHT) + "void more(float *A,\n"
+    assert [(one.kind, one.line) for one in settled(tmp_path, text).flaws] == [("not compiled", len(text.splitlines()))]
