@@ -51,7 +51,7 @@ def unclosed_body(text: str) -> UnclosedBody | None:
     opened: list[tuple[int, bool]] = []
     before = ""
     first: UnclosedBody | None = None
-    for number, line in enumerate(_first_branches(plain_code(text)), 1):
+    for number, line in enumerate(first_branches(plain_code(text)), 1):
         bodies = [at for at, is_body in opened if is_body]
         if first is None and bodies and _FUNCTION.match(line):
             first = UnclosedBody(bodies[0], number)
@@ -69,8 +69,14 @@ def unclosed_body(text: str) -> UnclosedBody | None:
     return first if opened else None
 
 
-def _first_branches(code: str) -> list[str]:
-    """Return the lines of a source, empty where a directive stands, or a further branch of a condition."""
+def first_branches(code: str) -> list[str]:
+    """Return the lines of a source, empty where a directive stands, or a further branch of a condition.
+
+    Parameters
+    ----------
+    code
+        The source, without comments and texts.
+    """
     lines: list[str] = []
     depth, off = 0, 0  # conditions around this line, and the one whose further branch it is in
     never = continued = False

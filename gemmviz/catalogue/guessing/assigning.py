@@ -31,6 +31,7 @@ _CALLED = mark("{name} is called like {role}")
 _SIDE = mark("{name} is called like the side of a tile")
 _OF_A_THREAD = mark("{name} is called like the number of elements of a thread")
 _FIRST, _OTHER = mark("{name} is the first matrix that is read"), mark("{name} is the other matrix read")
+_TIMES_VECTOR = mark("{name} is the only matrix: the other pointers are vectors")
 _SCALES = re.compile(r"(?i)alpha|beta|scal|^[ab]$")
 _COUNTS_PRODUCTS = re.compile(r"(?i)batch|^(?:num_?|n_?)?heads?$")
 _OFFSET = re.compile(r"(?i)(?:row|col|column|[mnk])?_?(?:offset|start|begin)_?(?:row|col|column|[mnk])?")
@@ -126,6 +127,10 @@ def _matrices(function: Function, indexing: Indexing, roles: Roles) -> None:
     sizes = {p.name for p in function.parameters if not p.pointer}
     vectors = [p for p in read if indexing.pointers[p.name].is_vector(sizes)]
     matrices = [p for p in read if p not in vectors] if len(read) - len(vectors) > 1 else read
+    result = chosen.get("C")
+    if result and len(vectors) == 1 and len(read) == 2 and indexing.pointers[result.name].is_vector(sizes):
+        choose("A", [p for p in read if p not in vectors], 0.9, _TIMES_VECTOR)
+        choose("B", vectors, 0.9, mark("{name} and the result are vectors"))
     for role in ("A", "B"):
         left = [p for p in matrices if p not in chosen.values()]
         choose(role, [p for p in left if plain_word(p.name) in MATRIX_WORDS[role]], 0.9, _CALLED)

@@ -351,7 +351,7 @@ def _whole_tiles(made: Guess) -> tuple[str, ...]:
 
 
 def _whole_blocks(made: Guess) -> tuple[str, ...]:
-    """Return the conditions of a guess and one more per size: it is a multiple of its divisor in the grid.
+    """Return the conditions of a guess and one more per size: it is a multiple of its divisors in the grid.
 
     A grid with a fixed extent folds the blocks along one size into that many columns: the required divisor is then the
     grid's divisor over the number of columns.
@@ -362,7 +362,8 @@ def _whole_blocks(made: Guess) -> tuple[str, ...]:
         divided = re.fullmatch(r"(?:(?:ceil|floor)\()?([MNK]) / (\d+)\)?", extent)
         if divided:
             number = integer(divided[2]) or 1
-            asked[divided[1]] = number // fixed if number > MOST_DIVISOR and number % fixed == 0 else number
+            number = number // fixed if number > MOST_DIVISOR and number % fixed == 0 else number
+            asked[divided[1]] = math.lcm(number, asked.get(divided[1], 1))
     kept = [text for text in made.requires if not any(text.startswith(f"{name} % ") for name in asked)]
     return (*kept, *(f"{name} % {number} == 0" for name, number in asked.items()))
 

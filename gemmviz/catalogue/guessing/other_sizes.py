@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
 
-from gemmviz.catalogue.guessing.guessed_matter import SURE, Guess
+from gemmviz.catalogue.guessing.guessed_matter import SURE, Guess, is_stated
 from gemmviz.catalogue.guessing.kernel_text import kernel_text
 from gemmviz.catalogue.guessing.roles import WHOLE, GuessReason, named_so
 from gemmviz.catalogue.guessing.tokens import integer
@@ -47,7 +47,10 @@ def of_literal_size(guess: Guess) -> Iterator[Guess]:
 
 
 def as_deep_as_a_block(guess: Guess) -> Iterator[Guess]:
-    """Yield the guess for a product whose sums are as long as a block is wide: A has the columns of one tile."""
+    """Yield the guess for a product whose sums are as long as a block is wide: A has the columns of one tile.
+
+    A launch of the file's own may leave out rows or columns unless C is square.
+    """
     side = guess.block[0] if guess.block else ""
     if "K" in guess.roles or "N" not in guess.roles or not side.isdecimal():
         return
@@ -55,8 +58,11 @@ def as_deep_as_a_block(guess: Guess) -> Iterator[Guess]:
         return
     kept = (one for one in guess.requires if not re.search(r"\bK\b", one))
     made = replace(guess, requires=(*kept, f"K == {side}"))
-    for layout in dict.fromkeys((made.column_major - {"A"}, made.column_major)):
-        yield replace(made, column_major=layout)
+    layouts = [*dict.fromkeys((made.column_major - {"A"}, made.column_major))]
+    yield from (replace(made, column_major=layout) for layout in layouts)
+    if "M" in guess.roles and is_stated(guess, "grid"):
+        equal = replace(made, requires=(*made.requires, "M == N"))
+        yield from (replace(equal, column_major=layout) for layout in layouts)
 
 
 def of_one_term(guess: Guess) -> Iterator[Guess]:

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 
+from gemmviz.catalogue.cut_text import cut_text
 from gemmviz.catalogue.errors import NO_COMMA, BuildError, GemmvizError
 from gemmviz.catalogue.guessing.asserted_sizes import MOST_ELEMENTS, MOST_PRODUCTS, with_asserted_sizes
 from gemmviz.catalogue.guessing.candidates import is_launched_so, squared
@@ -304,6 +305,10 @@ class Trials:
         unclosed = unclosed_body(self.guess.text)
         if unclosed is not None:
             yield Flaw("not compiled", unclosed.line, str(unclosed))
+            return
+        line = cut_text(self.guess.text, self.guess.headers)
+        if line:
+            yield Flaw("not compiled", line, tr("a bracket opens here, and the file ends before it is closed"))
             return
         if self.try_device is None:
             return

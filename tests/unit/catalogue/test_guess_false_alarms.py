@@ -263,3 +263,21 @@ def test_a_table_that_the_host_fills_is_no_fault_of_the_kernel(filled: bool) -> 
     made = settled(text)
     assert not made.right and made.wrong_itself == (not filled)
     assert ("reads factors, which the host fills" in made.settled) == filled
+
+
+WIDE = """__global__ void gemm(const float *A, const float *B, float *C, int N)
+{
+    int row = blockIdx.y * 16 + threadIdx.y, col = (blockIdx.x * 16 + threadIdx.x) * 4;
+    float sums[4] = {};
+    for (int k = 0; k < N; ++k)
+        for (int t = 0; t < 4; ++t) sums[t] += A[row * N + k] * B[k * N + col + t];
+    for (int t = 0; t < 4; ++t) C[row * N + col + t] = sums[t];
+}
+void run(const float *A, const float *B, float *C, int N) { gemm<<<dim3(N / 64, N / 16), dim3(16, 16)>>>(A, B, C, N); }
+"""
+
+
+def test_both_sides_of_a_grid_that_divide_one_size_are_conditions_of_it() -> None:
+    made = settled(WIDE)
+    # At 80 such a grid leaves out the last columns.
+    assert made.right and "N % 64 == 0" in made.requires

@@ -42,3 +42,11 @@ def test_the_length_of_sums_that_a_constant_gives_is_a_condition(text: str) -> N
     depth = int(made.block[0])
     assert made.right and f"K == {depth}" in made.requires
     assert {size.k for size, _ in plan(guessed_kernel(made), (), {}).launches} == {depth}
+
+
+def test_a_grid_that_is_whole_only_for_a_square_c_is_a_condition_beside_the_fixed_length() -> None:
+    text = TEXT.format(depth=16).replace(
+        "grid((N + K - 1) / K, (M + K - 1) / K)", "grid((M + K - 1) / K, (N + K - 1) / K)"
+    )
+    made = settle(guess(text, Path("mine.cu")), tried)
+    assert made.right and {"K == 16", "M == N"} <= {*made.requires} and not made.column_major

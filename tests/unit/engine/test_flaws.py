@@ -156,3 +156,17 @@ def test_a_line_that_no_value_can_mend_is_a_flaw(tmp_path: Path) -> None:
 def test_a_missing_brace_is_named_where_its_body_begins(tmp_path: Path) -> None:
     text = kernel("{ " + RIGHT)
     assert [(one.kind, one.line) for one in settled(tmp_path, text).flaws] == [("not compiled", 2)]
+
+
+def test_a_file_that_was_cut_off_is_not_compiled(tmp_path: Path) -> None:
+    text = kernel(RIGHT) + "void more(float *A,\n"
+    assert [(one.kind, one.line) for one in settled(tmp_path, text).flaws] == [("not compiled", len(text.splitlines()))]
+
+
+def test_a_matrix_times_a_vector_is_named_whatever_their_names(tmp_path: Path) -> None:
+    text = "__global__ void mv(const float *a, const float *x, float *y, int M, int N, int most) {\n"
+    text += "int i = blockIdx.x * blockDim.x + threadIdx.x;\nif (i >= M) return;\nfloat s = 0;\n"
+    text += "for (int k = 0; k < N; ++k) s += a[i * N + k] * x[k];\ny[i] = s;\n}\n"
+    text += "void run(float *a, float *x, float *y, int M, int N) { mv<<<(M + 63) / 64, 64>>>(a, x, y, M, N, 9); }\n"
+    (flaw,) = settled(tmp_path, text).flaws
+    assert (flaw.kind, flaw.line) == ("another result", 1) and "a matrix times a vector" in flaw.text

@@ -1,5 +1,6 @@
 // The names of the C++ library in cuda::std: those of the host's library, which kernels are recorded with.
 #pragma once
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
