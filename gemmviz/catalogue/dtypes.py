@@ -8,10 +8,10 @@ from typing import Literal, cast, get_args
 import ml_dtypes
 import numpy as np
 
-SumType = Literal["float32", "float64", "float16", "bfloat16", "int32"]
+SumType = Literal["float32", "float64", "float16", "bfloat16", "int32", "int64"]
 """A type that sums are kept in, and that C is stored in."""
 ElementType = Literal[
-    "float32", "float64", "float16", "bfloat16", "int32", "int8", "uint8", "float8_e4m3fn", "float8_e5m2"
+    "float32", "float64", "float16", "bfloat16", "int32", "int64", "int8", "uint8", "float8_e4m3fn", "float8_e5m2"
 ]
 """A type of A and B."""
 SUM_TYPES: tuple[SumType, ...] = get_args(SumType)
