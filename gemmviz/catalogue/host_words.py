@@ -50,7 +50,7 @@ _OF_DEVICE = (
     r"cooperative_groups(?:\.h|/[\w/.]+)|cuda/[\w/.]+|gemmviz/[\w/.]+|nv/target|"
     r"hip/hip_(?:runtime|fp16|bf16)\.h|"
     r"(?:assert|math|stdint|stddef|float|limits|inttypes|stdio)\.h|"
-    r"c(?:assert|math|stdint|stddef|float|limits|stdio)|type_traits|limits|utility|concepts"
+    r"c(?:assert|math|stdint|stddef|float|limits|stdio)|type_traits|limits|utility|concepts|array"
 )
 # Headers of the host, with any suffix: the C++ library, the C library, CUDA's libraries and samples, frameworks.
 _HOST_HEADERS = (

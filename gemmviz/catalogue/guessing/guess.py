@@ -19,7 +19,7 @@ from gemmviz.catalogue.guessing.c_before import adds
 from gemmviz.catalogue.guessing.cxx import ParsedSource, Surroundings
 from gemmviz.catalogue.guessing.definitions import definitions_of
 from gemmviz.catalogue.guessing.disused import launches_in_comments, values_in_comments
-from gemmviz.catalogue.guessing.element_types import differing, element_types
+from gemmviz.catalogue.guessing.element_types import differing, element_types, of_bits
 from gemmviz.catalogue.guessing.endless_loops import endless
 from gemmviz.catalogue.guessing.fourth_matrix import with_fourth
 from gemmviz.catalogue.guessing.functions import Function, words_of
@@ -180,7 +180,7 @@ def _describe(function: Function, source: ParsedSource, path: Path, text: str, n
     read = sized(function, with_tiles(source, tiles), tiles)
     maps = _maps(read.source, read.function)
     read.roles.column_major |= _by_columns(read.roles, maps)
-    dtype, stored = (_dtype(read.function, read.roles, matrix, maps) for matrix in ("A", "C"))
+    dtype, stored = (_dtype(read.function, read.roles, matrix, maps, text) for matrix in ("A", "C"))
     shapes, computed = _shapes(read, dtype, is_cuda(path))
     shapes = with_commented_block(shapes, text, function.name) if is_cuda(path) else shapes
     named = with_fourth(read.function, read.index, with_unused(whole, read.roles))
@@ -369,11 +369,11 @@ def _tiles_of(boxes: Mapping[str, tuple[str, str, int, int]], column_major: froz
     return found
 
 
-def _dtype(function: Function, roles: Roles, matrix: str, maps: dict[str, host_maps.HostMap]) -> ElementType:
+def _dtype(function: Function, roles: Roles, matrix: str, maps: dict[str, host_maps.HostMap], text: str) -> ElementType:
     if matrix in maps and matrix + SUFFIX in roles.of.values():
         return maps[matrix].dtype or "int8"
     kind = next((p.type for p in function.parameters if roles.of.get(p.name) == matrix), "float")
-    return DTYPES.get(kind, "float32")
+    return DTYPES.get(kind) or of_bits(kind, text) or "float32"
 
 
 def _sums(function: Function, stored: SumType) -> SumType:

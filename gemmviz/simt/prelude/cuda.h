@@ -140,7 +140,8 @@ GV_DEVICE void __threadfence_block() {}
 GV_DEVICE void __threadfence_system() { gv_thread_fence(); }
 GV_DEVICE void __nanosleep(unsigned) {}
 GV_DEVICE long long clock64() { return 0; }
-GV_DEVICE int clock() { return 0; }
+// A header of C++ may declare the C library's function of this name: <array> includes <time.h>.
+template <class = void> GV_DEVICE int clock() { return 0; }
 GV_DEVICE void __trap() { gv_trap(); }
 GV_DEVICE void __brkpt() {}
 

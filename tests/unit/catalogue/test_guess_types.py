@@ -208,3 +208,12 @@ void run(Whole *A, Whole *B, Whole *C, int M, int N, int K) {{
     shared = next(at for at, one in enumerate(recording.arrays) if one.name == "row")
     values = recording.accesses.value[recording.accesses.array == shared]
     assert set(values.tolist()) <= {-3.0, -2.0, -1.0, 1.0, 2.0, 3.0}
+
+
+@pytest.mark.parametrize(
+    ("kind", "named", "dtype"),
+    [("uint16_t", "bf16", "bfloat16"), ("unsigned short", "__half", "float16"), ("uint16_t", "bits", "float16")],
+)
+def test_whole_numbers_of_16_bits_are_the_bits_of_other_numbers(kind: str, named: str, dtype: str) -> None:
+    text = OF_ANY.replace("template <typename T, int TILE>", f"// of half\nstruct {named};").replace("TILE", "8")
+    assert guess(re.sub(r"\bT\b", kind, text), Path("mine.cu")).dtype == dtype
