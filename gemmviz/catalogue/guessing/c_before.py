@@ -10,7 +10,7 @@ _ZEROES = {"cudaMemset", "cudaMemsetAsync", "memset", "calloc", "zeros", "zeros_
 _COPIES, _TO_DEVICE = {"cudaMemcpy", "cudaMemcpyAsync"}, "cudaMemcpyHostToDevice"
 
 
-def adds(result: Pointer | None, name: str, function: Function, source: ParsedSource) -> bool:
+def adds(result: Pointer | None, name: str, function: Function, source: ParsedSource, *, has_beta: bool) -> bool:
     """Return whether a kernel reads a C of known values.
 
     It adds to C with atomicAdd, or with += where the host code sets C; or it reads C and the host copies C to the GPU.
@@ -21,12 +21,14 @@ def adds(result: Pointer | None, name: str, function: Function, source: ParsedSo
         How the kernel uses C, and the parameter's name.
     function, source
         The kernel, and its file.
+    has_beta
+        Whether a parameter scales the old C.
     """
     if result is None or result.added:
         return result is not None
     if not 0 < result.sums == result.writes:
         # A kernel may read C and not use it: with the host's values that is no read of memory that nobody wrote.
-        return result.reads > result.sums and _is_copied(name, function, source)
+        return not has_beta and result.reads > result.sums and _is_copied(name, function, source)
     words = source.words | {word for one in source.callers for word in one.body}
     return not _ZEROES.isdisjoint(words) or _is_copied(name, function, source)
 

@@ -32,6 +32,7 @@ from gemmviz.catalogue.guessing.launch_shape import Shape
 from gemmviz.catalogue.guessing.launches import HostLaunch
 from gemmviz.catalogue.guessing.macros import limited
 from gemmviz.catalogue.guessing.needed import needed_capability
+from gemmviz.catalogue.guessing.placeholders import placeholders
 from gemmviz.catalogue.guessing.roles import DTYPES, GuessReason, Roles, is_map, matrix_called
 from gemmviz.catalogue.guessing.run_time_tiles import run_time_tiles, with_tiles
 from gemmviz.catalogue.guessing.scale_pointers import as_structures, joined
@@ -92,9 +93,8 @@ def _guess(text: str, path: Path, entry: str | None, around: Surroundings | None
         source = replace(source, definitions=definitions_of(chosen, text, around, source.tunable))
     made = _describe(chosen, source, path, text, names)
     made = replace(made, headers=around.headers, missing=around.missing) if around else made
-    made = replace(
-        made, hindrance=hindrance(made, around), flaws=endless(made, chosen) if chosen.body else (empty_body(made),)
-    )
+    flaws = (*placeholders(made), *endless(made, chosen)) if chosen.body else (empty_body(made),)
+    made = replace(made, hindrance=hindrance(made, around), flaws=flaws)
     whole = "\n".join([*(around.headers if around else ()), text])
     needed = needed_capability(without_comments(device_code(whole, chosen.name.rpartition("::")[2])))
     described = (replace(one, capability=needed) for one in (made, *made.others))
@@ -216,7 +216,13 @@ def _describe(function: Function, source: ParsedSource, path: Path, text: str, n
         },
         stores=sums_of(stored),
         epilogue="relu" if any("relu" in word.lower() for word in (function.name, *read.function.body)) else "",
-        adds=adds(read.index.pointers.get(c_name), c_name, read.function, read.source),
+        adds=adds(
+            read.index.pointers.get(c_name),
+            c_name,
+            read.function,
+            read.source,
+            has_beta="beta" in read.roles.of.values(),
+        ),
         reads_result=_reads(read.index.pointers.get(c_name), read.roles),
         structs=joined(structures, scales),
     )

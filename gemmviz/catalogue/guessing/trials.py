@@ -276,6 +276,9 @@ class Trials:
         return made if made.right else None
 
     def _ending(self) -> Guess:
+        seen = next((one for one in self.guess.flaws if one.kind == "not compiled"), None)
+        if seen and not self._ran:  # the text itself shows why no launch can run
+            return self._hindered(str(seen), self.guess.hindrance)
         if len(self.refused) == self.tried > 0 or (self._own_refused and not self._ran):
             reason = self._own_refused or next(iter(self.refused.values()))
             return self._hindered(tr("it cannot be compiled: {reason}", reason=reason), self.guess.hindrance)

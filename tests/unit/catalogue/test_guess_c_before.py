@@ -60,3 +60,14 @@ void run(float *A, float *B, float *C, int M, int N, int K) {
 )
 def test_a_c_that_is_read_and_not_used_may_have_the_host_s_values(before: str, adds: bool) -> None:
     assert guess(UNUSED.replace("BEFORE", before), Path("mine.cu")).adds is adds
+
+
+def test_a_c_that_beta_scales_is_not_zero_before() -> None:
+    copied = UNUSED.replace("BEFORE", "cudaMemcpy(c, C, M * N * 4, cudaMemcpyHostToDevice)").replace(
+        "int K)", "int K, float beta)"
+    )
+    text = copied.replace("tile[at] = sum;", "tile[at] = sum + beta * tile[at];").replace(
+        "M, N, K);", "M, N, K, beta);"
+    )
+    made = guess(text, Path("mine.cu"))
+    assert "beta" in made.roles and not made.adds
