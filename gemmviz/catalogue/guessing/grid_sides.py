@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import pairwise
 
 from gemmviz.catalogue.errors import FrontMatterError
 from gemmviz.catalogue.expression import Expression
@@ -128,6 +129,8 @@ def _constant(
         return {}
     values = {word: value(word) for word in side if word.isidentifier() and word not in tiles}
     large = [word for word, one in values.items() if one and (one.value or 0) >= _LEAST_SIZE]
+    divisors = {word for sign, word in pairwise(side) if sign in _DIVIDES}
+    large = [word for word in large if word not in divisors] if len(large) > 1 else large
     likely = large or [word for word, one in values.items() if one is None and word not in launch.constants]
     return {likely[0]: next(iter(by_code))} if len(likely) == len(by_code) == 1 else {}
 

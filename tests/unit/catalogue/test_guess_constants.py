@@ -175,4 +175,19 @@ def test_weights_are_the_matrix_whose_rows_are_those_of_c(product: str, roles: t
     body = BODY.replace("*A", "*W").replace("*B", "*Rest").replace("A[row * DEPTH + k] * B[k * COLS + col]", product)
     made = guessed(MACROS + body + LAUNCH)
     assert made.roles == roles and made.column_major == {"B"}
-    is_right(made, Problem(9, 17, 5))
+    is_right(made, Problem(8, 16, 5))
+
+
+def test_a_size_that_only_the_grid_has_is_the_one_that_is_divided() -> None:
+    """The kernel does not name ROWS; both numbers in this side of the grid are large."""
+    body = BODY.replace("row < ROWS && ", "").replace("blockDim.y", "TALL")
+    text = (
+        MACROS
+        + "#define TALL 64\n"
+        + body
+        + LAUNCH.replace("block(16, 8)", "block(4, 64)").replace(
+            "grid(COLS / 16, ROWS / 8)", "grid((COLS + 3) / 4, (ROWS + TALL - 1) / TALL)"
+        )
+    )
+    made = guessed(text)
+    assert made.grid == ("ceil(N / 4)", "ceil(M / 64)")
