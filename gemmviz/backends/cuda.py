@@ -39,7 +39,7 @@ from gemmviz.language import tr
 from gemmviz.language.numbers import thousands
 
 _DEFAULT_SHARED_BYTES = 48 * 1024
-_CUPY_MULTIPLIES = ("float32", "float64", "int32")
+_CUPY_MULTIPLIES = ("float32", "float64", "int32", "int64")
 # CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_WIDTH, _HEIGHT and _DEPTH, which are 0 without __cluster_dims__ (cuda.h).
 _REQUIRED_CLUSTER = (11, 12, 13)
 _CLUSTERS_FROM_CUDA = (12, 0)

@@ -23,6 +23,7 @@ _AS_DOUBLE = {
     "float16": ("unsigned short", 'asm("{.reg .f32 t; cvt.f32.f16 t, %1; cvt.f64.f32 %0, t;}" : "=d"(x) : "h"(c));'),
     "bfloat16": ("unsigned short", 'asm("cvt.f64.f32 %0, %1;" : "=d"(x) : "f"(__uint_as_float((unsigned)c << 16)));'),
     "int32": ("int", "x = c;"),
+    "int64": ("long long", "x = c;"),
 }
 _SOURCE = """
 struct Worst { double ratio; long long place; };

@@ -17,7 +17,7 @@ from gemmviz.catalogue.tensor_map import UNIT_BYTES
 
 BYTES = 128
 _ALIGNMENT = 64
-_TYPES = {"int32": 3, "float16": 6, "float32": 7, "float64": 8, "bfloat16": 9}
+_TYPES = {"int32": 3, "int64": 5, "float16": 6, "float32": 7, "float64": 8, "bfloat16": 9}
 _TYPES |= dict.fromkeys(("uint8", "int8", "float8_e4m3fn", "float8_e5m2"), 0)  # bytes
 _SWIZZLES = {0: 0, 32: 1, 64: 2, 128: 3}
 _NO_INTERLEAVE, _L2_PROMOTION_128_BYTES, _ZEROS_OUTSIDE = 0, 2, 0

@@ -30,7 +30,7 @@ from math import ceil, exp, log, sqrt
 import ml_dtypes
 
 from gemmviz.bench.row import Bound
-from gemmviz.catalogue.dtypes import FP8_SUM_BITS, PROMOTED_AFTER, TF32_ROUNDOFF, is_float, is_fp8, roundoff
+from gemmviz.catalogue.dtypes import FP8_SUM_BITS, OPERAND_ROUNDOFF, PROMOTED_AFTER, is_float, is_fp8, roundoff
 from gemmviz.catalogue.kernel import Kernel
 from gemmviz.catalogue.problem import Problem
 
@@ -104,12 +104,13 @@ def gamma(k: int, accumulate: str, tensor_cores: bool = False, math: str = "") -
         cores", PeerJ Computer Science 7:e330, 2021; P. Blanchard, N. J. Higham, F. Lopez, T. Mary, S. Pranesh, "Mixed
         precision block fused multiply-add", SIAM J. Sci. Comput. 42(3), 2020.
     math
-        ``"tf32"`` when each operand is rounded before it is multiplied. Then the error of a product (1 + d1)(1 + d2) a
-        b is at most 2 u + u**2, in addition to the error of the sum.
+        ``"tf32"``, ``"fp16"`` or ``"bf16"`` when each operand is rounded before it is multiplied. Then the error of a
+        product (1 + d1)(1 + d2) a b is at most 2 u + u**2, in addition to the error of the sum.
     """
     if not is_float(accumulate):
         return 0.0
-    operands = TF32_ROUNDOFF * (2 + TF32_ROUNDOFF) if math == "tf32" else 0.0
+    unit = OPERAND_ROUNDOFF.get(math, 0.0)
+    operands = unit * (2 + unit)
     of_sum = _gamma(k, roundoff(accumulate), tensor_cores)
     return None if of_sum is None else _both(operands, of_sum)
 

@@ -16,6 +16,7 @@ _ATTRIBUTE_OR_BRACKET = re.compile(
 )
 _MARK = re.compile(r"[}{;(\[]")
 _BRACKET = re.compile(r"[()\[\]{}]")
+_BEHIND_VALUE = re.compile(r"\s*[,>)]")
 # A macro alone on its line, without a semicolon: REGISTER(gemm)
 _ALONE = re.compile(r"\s*[A-Z_][A-Z0-9_]*\s*\(")
 # ``typedef void (*Run)(int);`` declares one name, not those of the parameters.
@@ -83,7 +84,9 @@ def declarations(plain: str) -> list[Declaration] | None:
             start = at = at + 1
         elif letter == "{":
             head = plain[start:at]
-            if _CONTAINER.search(head):
+            if _BEHIND_VALUE.match(plain, partner[at] + 1):  # a value as an argument of a template: list<int, 4>{}
+                at = partner[at] + 1
+            elif _CONTAINER.search(head):
                 containers += 1
                 start = at = at + 1
             elif _is_function(head):
@@ -170,9 +173,10 @@ def _names(head: str, whole: str, function: bool) -> frozenset[str]:
         return frozenset({pointer[1]})
     kind = re.match(r"\s*(?:typedef\s+)?(struct|class|union|enum)\b", top)
     if kind or re.match(r"\s*typedef\b", top):
-        body = whole if kind and kind[1] == "enum" else re.sub(r"\{.*\}", " ", whole, flags=re.DOTALL)
+        body = _without_template(whole)
+        body = body if kind and kind[1] == "enum" else re.sub(r"\{.*\}", " ", body, flags=re.DOTALL)
         # A word of the language, or a parameter of the template, is not declared here: other code uses them, too.
-        return frozenset(_NAME.findall(_without_template(body))) - _WORDS
+        return frozenset(_NAME.findall(body)) - _WORDS
     found = re.findall(r"([A-Za-z_]\w*)\s*(?:<[^;]*>\s*)?(?:=|\[|\{|;|,|\()", _without_template(whole))
     return frozenset(found) - _WORDS
 

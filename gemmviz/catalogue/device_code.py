@@ -95,7 +95,9 @@ def _with_torch_types(text: str) -> str:
 def _unless_unused(found: re.Match[str], code: str) -> str:
     """Return an include; spaces for one of an unknown library whose name stands nowhere in the code that is kept."""
     library = found[2].strip().partition("/")[0].lower()
-    unused = "/" in found[2] and found[1] == "<" and not header_kind(found[2]) and library not in code
+    # A name begins with the library's: "concatenate" does not name ATen.
+    named = re.search(rf"(?<![a-z]){re.escape(library)}", code) is not None
+    unused = "/" in found[2] and found[1] == "<" and not header_kind(found[2]) and not named
     return " " * len(found[0]) if unused else found[0]
 
 

@@ -8,10 +8,10 @@ from typing import Literal, cast, get_args
 import ml_dtypes
 import numpy as np
 
-SumType = Literal["float32", "float64", "float16", "bfloat16", "int32"]
+SumType = Literal["float32", "float64", "float16", "bfloat16", "int32", "int64"]
 """A type that sums are kept in, and that C is stored in."""
 ElementType = Literal[
-    "float32", "float64", "float16", "bfloat16", "int32", "int8", "uint8", "float8_e4m3fn", "float8_e5m2"
+    "float32", "float64", "float16", "bfloat16", "int32", "int64", "int8", "uint8", "float8_e4m3fn", "float8_e5m2"
 ]
 """A type of A and B."""
 SUM_TYPES: tuple[SumType, ...] = get_args(SumType)
@@ -21,11 +21,15 @@ NAMES = {name: np.dtype(name) for name in ELEMENT_TYPES if np.dtype(name).isbuil
 PROMOTED_AFTER = 128
 """With `math` "promoted": the products that tensor cores add up before that sum is added in the type of the sums."""
 # How products are made and added where the types do not say it, and the element types for which that is a choice. Of
-# tf32 operands tensor cores use 10 bits of a float's fraction; for "promoted" see above.
-MATHS: dict[str, tuple[ElementType, ...]] = {"tf32": ("float32",), "promoted": ("float8_e4m3fn", "float8_e5m2")}
-# A tf32 operand is within this of the float that it was made of, relatively. Rounded to nearest it would be half of it;
-# a kernel may also leave the rounding to the hardware, which cuts the bits off.
-TF32_ROUNDOFF = 2.0**-10
+# tf32 operands tensor cores use 10 bits of a float's fraction; a kernel may itself make operands of half precision or
+# of bfloat16 of its floats, "fp16" and "bf16"; for "promoted" see above.
+MATHS: dict[str, tuple[ElementType, ...]] = {
+    **dict.fromkeys(("tf32", "fp16", "bf16"), ("float32",)),
+    "promoted": ("float8_e4m3fn", "float8_e5m2"),
+}
+# Such an operand is within this of the float that it was made of, relatively. Rounded to nearest it would be half of
+# it; a kernel may also leave the rounding to the hardware, which cuts the bits off.
+OPERAND_ROUNDOFF = {"tf32": 2.0**-10, "fp16": 2.0**-10, "bf16": 2.0**-7}
 # Tensor cores of compute capability 9.0 keep about 14 bits of a sum of products of 8-bit floats, whatever the type of
 # the sums: DeepSeek-AI, "DeepSeek-V3 Technical Report", arXiv:2412.19437, section 3.3.2. One bit less is relied on.
 FP8_SUM_BITS = 13

@@ -8,7 +8,7 @@ from msgspec import Meta
 
 from gemmviz.catalogue import batch, capability
 from gemmviz.catalogue.batch import BatchForm
-from gemmviz.catalogue.dtypes import ELEMENT_TYPES, MATHS, SUM_TYPES, ElementType, SumType, sums_of
+from gemmviz.catalogue.dtypes import ELEMENT_TYPES, MATHS, OPERAND_ROUNDOFF, SUM_TYPES, ElementType, SumType, sums_of
 from gemmviz.catalogue.errors import FrontMatterError
 from gemmviz.catalogue.expression import Expression
 from gemmviz.catalogue.gpu_roles import NUMBER
@@ -234,9 +234,9 @@ def math(matter: Matter) -> str:
     value, element_type = one_line(matter.get("math", "")), matter.get("dtype", "float32")
     if value and element_type not in MATHS.get(value, ()):
         text = tr(
-            "math may be {tf32} where dtype is float32, {promoted} where it is a float of 8 bits, and is left out "
+            "math may be {operands} where dtype is float32, {promoted} where it is a float of 8 bits, and is left out "
             "elsewhere; not {value}",
-            tf32='"tf32"',
+            operands=", ".join(f'"{name}"' for name in OPERAND_ROUNDOFF),
             promoted='"promoted"',
             value=quoted(value),
         )

@@ -76,8 +76,8 @@ class Kernel:
     schedule
         How parameters follow from the size, where the user gives none; None: they are the defaults at every size.
     math
-        ``"tf32"``: products are made of operands that are rounded to tf32 before. ``"promoted"``: sums of
-        `gemmviz.catalogue.dtypes.PROMOTED_AFTER` products of 8-bit floats are added in the type of the sums.
+        ``"tf32"``, ``"fp16"``, ``"bf16"``: the operands of products are rounded to this type before. ``"promoted"``:
+        sums of `gemmviz.catalogue.dtypes.PROMOTED_AFTER` products of 8-bit floats are added in the type of the sums.
     column_major
         The matrices that are stored by columns.
     exhibit

@@ -18,6 +18,7 @@ _TYPES = {
     "int": "int32",
     "unsigned": "uint32",
     "unsigned int": "uint32",
+    **dict.fromkeys(("long", "long long", "unsigned long", "unsigned long long", "int64_t", "uint64_t"), "int64"),
     "half": "float16",
     "__half": "float16",
     "nv_half": "float16",

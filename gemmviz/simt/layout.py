@@ -94,6 +94,7 @@ class NumberKind(IntEnum):
     INT = 3
     UNSIGNED = 4
     UNKNOWN = 5
+    LONG = 6
 
 
 class ScratchKind(IntEnum):

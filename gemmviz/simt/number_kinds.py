@@ -13,6 +13,8 @@ _WORDS = {
     "float64": NumberKind.DOUBLE,
     "int32": NumberKind.INT,
     "uint32": NumberKind.UNSIGNED,
+    "int64": NumberKind.LONG,
+    "uint64": NumberKind.LONG,
 }
 
 

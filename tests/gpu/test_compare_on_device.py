@@ -24,7 +24,7 @@ def both(c, reference):
     return check(c, reference), judged(found, reference)
 
 
-@pytest.mark.parametrize("dtype", ["float32", "float64", "float16", "bfloat16", "int32"])
+@pytest.mark.parametrize("dtype", ["float32", "float64", "float16", "bfloat16", "int32", "int64"])
 @pytest.mark.parametrize("shape", [(1, 1), (37, 1), (5, 700), (300, 257)], ids=str)
 @pytest.mark.parametrize("most", [1 << 25, 1000])
 def test_the_verdict_is_that_of_the_host(monkeypatch, dtype, shape, most):

@@ -22,6 +22,7 @@ from gemmviz.catalogue.guessing.roles import (
     named_so,
     plain_word,
     size_word,
+    terms,
 )
 from gemmviz.catalogue.guessing.scale_pointers import scales_by_pointer
 from gemmviz.catalogue.tensor_map import SUFFIX
@@ -32,6 +33,8 @@ _SIDE = mark("{name} is called like the side of a tile")
 _OF_A_THREAD = mark("{name} is called like the number of elements of a thread")
 _FIRST, _OTHER = mark("{name} is the first matrix that is read"), mark("{name} is the other matrix read")
 _TIMES_VECTOR = mark("{name} is the only matrix: the other pointers are vectors")
+_HAS_ROWS = mark("the rows of {name} are those of C")
+_WEIGHTS = {"w", "weight", "weights"}
 _SCALES = re.compile(r"(?i)alpha|beta|scal|^[ab]$")
 _COUNTS_PRODUCTS = re.compile(r"(?i)batch|^(?:num_?|n_?)?heads?$")
 _OFFSET = re.compile(r"(?i)(?:row|col|column|[mnk])?_?(?:offset|start|begin)_?(?:row|col|column|[mnk])?")
@@ -131,6 +134,8 @@ def _matrices(function: Function, indexing: Indexing, roles: Roles) -> None:
     if result and len(vectors) == 1 and len(read) == 2 and indexing.pointers[result.name].is_vector(sizes):
         choose("A", [p for p in read if p not in vectors], 0.9, _TIMES_VECTOR)
         choose("B", vectors, 0.9, mark("{name} and the result are vectors"))
+    elif "C" in chosen and len(matrices) == 2:
+        choose("A", _weights_with_rows_of(chosen["C"], matrices, indexing, function), 0.8, _HAS_ROWS)
     for role in ("A", "B"):
         left = [p for p in matrices if p not in chosen.values()]
         choose(role, [p for p in left if plain_word(p.name) in MATRIX_WORDS[role]], 0.9, _CALLED)
@@ -146,6 +151,21 @@ def _matrices(function: Function, indexing: Indexing, roles: Roles) -> None:
         else:
             roles.of[p.name] = ""
             roles.why[p.name] = GuessReason(0.1, tr("{name} is one pointer more than A, B and C", name=p.name))
+
+
+def _weights_with_rows_of(
+    result: Parameter, matrices: list[Parameter], indexing: Indexing, function: Function
+) -> list[Parameter]:
+    """Return the matrix that is called like weights, where its rows are those of C and the other one's are not."""
+    weights = [p for p in matrices if plain_word(p.name) in _WEIGHTS]
+    others = [p for p in matrices if p not in weights and plain_word(p.name) not in MATRIX_WORDS["A"]]
+    sizes = {p.name for p in function.parameters if not p.pointer and p.type in WHOLE}
+    chosen_by = {p.name: {one.atom for one in terms(indexing, p.name, sizes) if one.size} for p in (result, *matrices)}
+    rows = chosen_by[result.name]
+    fits = (
+        len(weights) == len(others) == 1 and rows & chosen_by[weights[0].name] and not rows & chosen_by[others[0].name]
+    )
+    return weights if fits else []
 
 
 def _may_be_none(name: str, body: tuple[str, ...]) -> bool:

@@ -1,4 +1,4 @@
-"""Whether the host sets C before the launch of a kernel that adds to it."""
+"""Whether the host sets C before the launch of a kernel that reads it or adds to it."""
 
 from itertools import pairwise
 
@@ -10,8 +10,10 @@ _ZEROES = {"cudaMemset", "cudaMemsetAsync", "memset", "calloc", "zeros", "zeros_
 _COPIES, _TO_DEVICE = {"cudaMemcpy", "cudaMemcpyAsync"}, "cudaMemcpyHostToDevice"
 
 
-def adds(result: Pointer | None, name: str, function: Function, source: ParsedSource) -> bool:
-    """Return whether a kernel adds to a C of known values: with atomicAdd, or with += where the host code sets C.
+def adds(result: Pointer | None, name: str, function: Function, source: ParsedSource, *, has_beta: bool) -> bool:
+    """Return whether a kernel reads a C of known values.
+
+    It adds to C with atomicAdd, or with += where the host code sets C; or it reads C and the host copies C to the GPU.
 
     Parameters
     ----------
@@ -19,11 +21,14 @@ def adds(result: Pointer | None, name: str, function: Function, source: ParsedSo
         How the kernel uses C, and the parameter's name.
     function, source
         The kernel, and its file.
+    has_beta
+        Whether a parameter scales the old C.
     """
     if result is None or result.added:
         return result is not None
     if not 0 < result.sums == result.writes:
-        return False
+        # A kernel may read C and not use it: with the host's values that is no read of memory that nobody wrote.
+        return not has_beta and result.reads > result.sums and _is_copied(name, function, source)
     words = source.words | {word for one in source.callers for word in one.body}
     return not _ZEROES.isdisjoint(words) or _is_copied(name, function, source)
 

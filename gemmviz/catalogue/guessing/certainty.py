@@ -1,6 +1,7 @@
 """Whether a file gives every argument of a launch: only then a wrong C is the kernel's own fault."""
 
 import re
+from dataclasses import replace
 from math import prod
 
 from gemmviz.catalogue.guessing.candidates import SQUARE, is_launched_so, is_started_so, whole_grid
@@ -8,6 +9,7 @@ from gemmviz.catalogue.guessing.element_types import ELEMENTS
 from gemmviz.catalogue.guessing.folding import evaluate
 from gemmviz.catalogue.guessing.guessed_matter import SURE, Guess, is_stated
 from gemmviz.catalogue.guessing.kernel_text import kernel_text
+from gemmviz.catalogue.guessing.other_grids import QUOTIENT
 from gemmviz.catalogue.guessing.roles import GuessReason
 from gemmviz.catalogue.matrices import MATRICES
 from gemmviz.catalogue.problem import Problem
@@ -89,6 +91,32 @@ def has_whole_blocks(made: Guess, size: Problem) -> bool:
     """
     values = {name: given[0] for name, given in made.params.items()} | {"M": size.m, "N": size.n, "K": size.k}
     return all(evaluate(condition, values) for condition in whole_grid(made))
+
+
+def has_whole_groups(made: Guess, size: Problem) -> bool:
+    """Return whether the blocks of a launch end where C ends, but for blocks that make a group of them whole.
+
+    A grid of 16 x ceil(N / 2048) blocks has blocks of 128 columns: the last group of 16 may have some beyond C. They
+    store nothing, or the recording of such a launch shows that they miss C.
+
+    Parameters
+    ----------
+    made, size
+        The launch.
+    """
+    values = {name: given[0] for name, given in made.params.items()}
+    groups = [value for side in made.grid if (value := evaluate(side, values)) and value > 1]
+    for at, side in enumerate(made.grid):
+        found = QUOTIENT.fullmatch(side)
+        width = evaluate(found[2], values) if found else None
+        if not found or not width or getattr(size, found[1].lower()) % width == 0:
+            continue
+        group = next((one for one in groups if width % one == 0), 0)
+        if group:
+            one_block = f"ceil({found[1]} / {width // group})"
+            made = replace(made, grid=(*made.grid[:at], one_block, *made.grid[at + 1 :]))
+            groups.remove(group)
+    return has_whole_blocks(made, size)
 
 
 def constant_threads(made: Guess) -> int:

@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import pairwise
 
+from gemmviz.catalogue.dtypes import ElementType
 from gemmviz.catalogue.guessing import host_launch, struct_types
 from gemmviz.catalogue.guessing.cxx import ParsedSource
 from gemmviz.catalogue.guessing.functions import Function
@@ -11,6 +12,7 @@ from gemmviz.catalogue.guessing.instantiations import instantiations, signatures
 from gemmviz.catalogue.guessing.launches import HostLaunch
 from gemmviz.catalogue.guessing.roles import DTYPES, GuessReason, Roles
 from gemmviz.catalogue.guessing.tokens import angles, tokens_of
+from gemmviz.catalogue.plain_code import without_comments
 from gemmviz.language import tr
 
 ELEMENTS = "elements"
@@ -20,9 +22,26 @@ _LAYOUTS = {"row_major", "col_major"}
 _MULTIPLIED = {"f16": "half", "bf16": "__nv_bfloat16"}
 _PRODUCTS = re.compile(r"\bmma\.sync[\w.]*\.(f16|bf16)\.\1\b")
 _USES_PTX = re.compile(r"(?i)mma|ldmatrix|^asm$")
+# Types of 16 bits that are no numbers of a product: the kernel takes the bits of others.
+_BITS = {"uint16_t", "int16_t", "ushort", "short"}
+_BRAIN, _HALF = re.compile(r"(?i)bf(?:loat)?_?16"), re.compile(r"(?i)half|(?<!b)f(?:p|loat)?_?16")
 _DISPATCHES = re.compile(r"AT_DISPATCH_\w*(?:FLOATING|ALL)_TYPES\w*")
 _MEMBER = re.compile(r"\b(\w+) :: (\w+)(?: const)? \*")
 _CLOSES = re.compile(r"[;(){}]")
+
+
+def of_bits(kind: str, text: str) -> ElementType | None:
+    """Return the type of matrices that a kernel takes as whole numbers of 16 bits; None for another type.
+
+    Parameters
+    ----------
+    kind, text
+        The type of a parameter, and the kernel's file.
+    """
+    if kind not in _BITS:
+        return None
+    plain = without_comments(text)
+    return "bfloat16" if _BRAIN.search(plain) and not _HALF.search(plain) else "float16"
 
 
 def element_types(function: Function, source: ParsedSource, text: str) -> tuple[dict[str, str], dict[str, GuessReason]]:

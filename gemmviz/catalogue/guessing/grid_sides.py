@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import pairwise
 
 from gemmviz.catalogue.errors import FrontMatterError
 from gemmviz.catalogue.expression import Expression
@@ -16,6 +17,7 @@ _SIZES = (32, 64, 128, 256, 512, 1024)
 _SIZE = re.compile(r"\b[MNK]\b")
 _DIVIDES = {"/", ">>"}
 _USUAL = ("N", "M")
+_LETTERS = ("M", "N", "K")
 
 
 def meant_sides(
@@ -42,14 +44,35 @@ def meant_sides(
         Returns the value of a name at the launch.
     """
     passed = _passed(launch, function, roles)
+    own = _own_letters(launch, function, value)
+    known = {name: size for name, size in known.items() if name not in own}
     silent = not _SIZE.search(" ".join(made.grid))
     meant = []
     for axis in range(len(launch.grid)):
         by_code = set(_SIZE.findall(made.grid[axis])) if axis < len(made.grid) else set()
         if silent and len(launch.grid) > 1:  # the kernel's indices are in PTX: its columns usually lie along x
             by_code = set(_USUAL[axis : axis + 1])
-        meant.append(_constant(launch, axis, by_code, known, value) | _one_of_several(passed, by_code))
+        least = 1 if own else _LEAST_SIZE
+        meant.append(_constant(launch, axis, by_code, known, value, least) | _one_of_several(passed, by_code))
     return meant
+
+
+def has_structures(launch: HostLaunch, function: Function) -> bool:
+    """Return whether the matrices are structures: the kernel is then read with sizes that no argument gives."""
+    return [one.name for one in function.parameters[len(launch.arguments) :]] == [*_LETTERS]
+
+
+def _own_letters(launch: HostLaunch, function: Function, value: Callable[[str], Polynomial | None]) -> set[str]:
+    """Return the letters of sizes that are the host's own constants, where it calls its sizes I, J and K.
+
+    Blocks divide rows and columns, so K in the grid is no K of ours. With structures no argument says what it is.
+    """
+    if not has_structures(launch, function):
+        return set()
+    tiles = {word for part in launch.block for word in part}
+    words = {word for axis in range(len(launch.grid)) for word in _written(launch, axis) if word.isidentifier()} - tiles
+    numbers = {word for word in words if (one := value(word)) is not None and one.value is not None}
+    return numbers & {*_LETTERS} if "K" in words and numbers == words and len(words) > 1 else set()
 
 
 def fixed_sides(
@@ -114,6 +137,7 @@ def _constant(
     by_code: set[str],
     known: Mapping[str, str],
     value: Callable[[str], Polynomial | None],
+    least: int,
 ) -> dict[str, str]:
     """Return the meaning of a variable that the host divides and passes to no parameter.
 
@@ -127,7 +151,9 @@ def _constant(
     if not known.keys().isdisjoint({*side, *behind}) or _DIVIDES.isdisjoint(side):
         return {}
     values = {word: value(word) for word in side if word.isidentifier() and word not in tiles}
-    large = [word for word, one in values.items() if one and (one.value or 0) >= _LEAST_SIZE]
+    large = [word for word, one in values.items() if one and (one.value or 0) >= least]
+    divisors = {word for sign, word in pairwise(side) if sign in _DIVIDES}
+    large = [word for word in large if word not in divisors] if len(large) > 1 else large
     likely = large or [word for word, one in values.items() if one is None and word not in launch.constants]
     return {likely[0]: next(iter(by_code))} if len(likely) == len(by_code) == 1 else {}
 

@@ -19,7 +19,7 @@ from gemmviz.catalogue.guessing.c_before import adds
 from gemmviz.catalogue.guessing.cxx import ParsedSource, Surroundings
 from gemmviz.catalogue.guessing.definitions import definitions_of
 from gemmviz.catalogue.guessing.disused import launches_in_comments, values_in_comments
-from gemmviz.catalogue.guessing.element_types import differing, element_types
+from gemmviz.catalogue.guessing.element_types import differing, element_types, of_bits
 from gemmviz.catalogue.guessing.endless_loops import endless
 from gemmviz.catalogue.guessing.fourth_matrix import with_fourth
 from gemmviz.catalogue.guessing.functions import Function, words_of
@@ -32,6 +32,7 @@ from gemmviz.catalogue.guessing.launch_shape import Shape
 from gemmviz.catalogue.guessing.launches import HostLaunch
 from gemmviz.catalogue.guessing.macros import limited
 from gemmviz.catalogue.guessing.needed import needed_capability
+from gemmviz.catalogue.guessing.placeholders import placeholders
 from gemmviz.catalogue.guessing.roles import DTYPES, GuessReason, Roles, is_map, matrix_called
 from gemmviz.catalogue.guessing.run_time_tiles import run_time_tiles, with_tiles
 from gemmviz.catalogue.guessing.scale_pointers import as_structures, joined
@@ -92,9 +93,8 @@ def _guess(text: str, path: Path, entry: str | None, around: Surroundings | None
         source = replace(source, definitions=definitions_of(chosen, text, around, source.tunable))
     made = _describe(chosen, source, path, text, names)
     made = replace(made, headers=around.headers, missing=around.missing) if around else made
-    made = replace(
-        made, hindrance=hindrance(made, around), flaws=endless(made, chosen) if chosen.body else (empty_body(made),)
-    )
+    flaws = (*placeholders(made), *endless(made, chosen)) if chosen.body else (empty_body(made),)
+    made = replace(made, hindrance=hindrance(made, around), flaws=flaws)
     whole = "\n".join([*(around.headers if around else ()), text])
     needed = needed_capability(without_comments(device_code(whole, chosen.name.rpartition("::")[2])))
     described = (replace(one, capability=needed) for one in (made, *made.others))
@@ -180,7 +180,7 @@ def _describe(function: Function, source: ParsedSource, path: Path, text: str, n
     read = sized(function, with_tiles(source, tiles), tiles)
     maps = _maps(read.source, read.function)
     read.roles.column_major |= _by_columns(read.roles, maps)
-    dtype, stored = (_dtype(read.function, read.roles, matrix, maps) for matrix in ("A", "C"))
+    dtype, stored = (_dtype(read.function, read.roles, matrix, maps, text) for matrix in ("A", "C"))
     shapes, computed = _shapes(read, dtype, is_cuda(path))
     shapes = with_commented_block(shapes, text, function.name) if is_cuda(path) else shapes
     named = with_fourth(read.function, read.index, with_unused(whole, read.roles))
@@ -216,7 +216,13 @@ def _describe(function: Function, source: ParsedSource, path: Path, text: str, n
         },
         stores=sums_of(stored),
         epilogue="relu" if any("relu" in word.lower() for word in (function.name, *read.function.body)) else "",
-        adds=adds(read.index.pointers.get(c_name), c_name, read.function, read.source),
+        adds=adds(
+            read.index.pointers.get(c_name),
+            c_name,
+            read.function,
+            read.source,
+            has_beta="beta" in read.roles.of.values(),
+        ),
         reads_result=_reads(read.index.pointers.get(c_name), read.roles),
         structs=joined(structures, scales),
     )
@@ -369,11 +375,11 @@ def _tiles_of(boxes: Mapping[str, tuple[str, str, int, int]], column_major: froz
     return found
 
 
-def _dtype(function: Function, roles: Roles, matrix: str, maps: dict[str, host_maps.HostMap]) -> ElementType:
+def _dtype(function: Function, roles: Roles, matrix: str, maps: dict[str, host_maps.HostMap], text: str) -> ElementType:
     if matrix in maps and matrix + SUFFIX in roles.of.values():
         return maps[matrix].dtype or "int8"
     kind = next((p.type for p in function.parameters if roles.of.get(p.name) == matrix), "float")
-    return DTYPES.get(kind, "float32")
+    return DTYPES.get(kind) or of_bits(kind, text) or "float32"
 
 
 def _sums(function: Function, stored: SumType) -> SumType:

@@ -10,7 +10,7 @@ from gemmviz.catalogue.guessing.c_values import c_value
 from gemmviz.catalogue.guessing.cxx import ParsedSource
 from gemmviz.catalogue.guessing.folding import bracket, fold
 from gemmviz.catalogue.guessing.functions import Function
-from gemmviz.catalogue.guessing.grid_sides import fixed_sides, is_quotient, least_sizes, meant_sides
+from gemmviz.catalogue.guessing.grid_sides import fixed_sides, has_structures, is_quotient, least_sizes, meant_sides
 from gemmviz.catalogue.guessing.launch_shape import Shape
 from gemmviz.catalogue.guessing.launches import HostLaunch
 from gemmviz.catalogue.guessing.literal_sizes import with_names
@@ -103,7 +103,7 @@ def shape(launch: HostLaunch, function: Function, source: ParsedSource, roles: R
     why = dict(made.why)
     if given.offered or (given.whole and given.params):
         why["params"] = GuessReason(0.95, "the file's own host code gives these values")
-    by_letters = _has_structures(launch, function) and {"m", "n", "k"} & {word for side in launch.grid for word in side}
+    by_letters = has_structures(launch, function) and {"m", "n", "k"} & {word for side in launch.grid for word in side}
     open_ = of_sizes or by_letters or is_open(launch, function, roles, sides, value)
     sure = 0.95 if launch.whole and not open_ else 0.92
     why["block"] = why["grid"] = GuessReason(sure, "the file launches the kernel like this itself")
@@ -311,7 +311,7 @@ def _names(launch: HostLaunch, function: Function, source: ParsedSource, roles: 
     if not launch.arguments:  # called by a pointer: the host has a size under the name of the parameter that takes it
         sizes = {one.name: roles.of.get(one.name, "") for one in function.parameters}
         names |= {name: role for name, role in sizes.items() if role in ("M", "N", "K")}
-    if _has_structures(launch, function):
+    if has_structures(launch, function):
         names |= sizes_of_members(source.callers, source.layouts)
     # A constant of the kernel's own is a number, also where it is called like a size: #define K 32.
     own = {name: source.constants[name] for name in source.constants.keys() & {*function.body} - source.tunable}
@@ -319,16 +319,11 @@ def _names(launch: HostLaunch, function: Function, source: ParsedSource, roles: 
     for role in ("M", "N", "K"):
         if role not in names.values() and role not in fixed:
             names.setdefault(role, role)
-            if not launch.arguments or _has_structures(launch, function):  # called by a pointer, or with matrices
+            if not launch.arguments or has_structures(launch, function):  # called by a pointer, or with matrices
                 names.setdefault(role.lower(), role)
     for side, size in usual_sides(function.parameters, launch.arguments, roles):
         names.setdefault(side, size)
     return names
-
-
-def _has_structures(launch: HostLaunch, function: Function) -> bool:
-    """Return whether the matrices are structures: the kernel is then read with sizes that no argument gives."""
-    return [one.name for one in function.parameters[len(launch.arguments) :]] == ["M", "N", "K"]
 
 
 def _own_sizes(source: ParsedSource, roles: Roles) -> dict[str, str]:

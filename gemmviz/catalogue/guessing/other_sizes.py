@@ -11,7 +11,7 @@ from gemmviz.catalogue.guessing.roles import WHOLE, GuessReason, named_so
 from gemmviz.catalogue.guessing.tokens import integer
 from gemmviz.catalogue.problem import Problem
 
-_TILE = re.compile(r"m(\d+)n(\d+)k(\d+)")
+_TILE = re.compile(r"m(\d+)_?n(\d+)_?k(\d+)")
 SIZES = {"M", "N", "K", "lda", "ldb", "ldc"}
 # A number that may be the size of matrices, and so many of them are tried.
 _NUMBER = re.compile(r"(?<![\w.])\d+(?![\w.])")

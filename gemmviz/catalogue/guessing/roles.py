@@ -24,6 +24,7 @@ DTYPES: dict[str, ElementType] = {
     "BFloat16": "bfloat16",
     # Unsigned sums and products have the same bits.
     **dict.fromkeys(("int", "int32_t", "uint", "uint32_t", "u_int32_t"), "int32"),
+    **dict.fromkeys(("long", "int64_t", "uint64_t"), "int64"),  # only the last word of a type counts
     "__nv_bfloat16": "bfloat16",
     "nv_bfloat16": "bfloat16",
     **dict.fromkeys(("half2", "__half2", "nv_half2"), "float16"),

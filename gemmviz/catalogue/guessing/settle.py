@@ -367,10 +367,11 @@ def _odd(made: Guess, names: str, size: Problem) -> Problem | None:
         times = 2 if divisor >= _WIDE and name != "K" else times + 1 - times % 2
         large[name] = divisor * times if name in names else even
         small[name] = divisor if name in names else even
-    sides = ((large["M"], large["N"]), (large["M"], small["N"]), (small["M"], small["N"]))
-    # Of a kernel with large tiles even the smallest size has more products.
-    for (m, n), most in zip((*sides, sides[-1]), (*[MOST_PRODUCTS] * len(sides), _MOST_OF_LARGE_TILES), strict=True):
-        found = nearest_size(kernel, Problem(m, n, large["K"]), kernel.defaults)
+    sides = ((large["M"], large["N"]), (large["M"], small["N"]), *[(small["M"], small["N"])] * 3)
+    # Of a kernel with large tiles even the smallest size has more products, or room for two steps only.
+    depths = (*[large["K"]] * 4, min(large["K"], 2 * small["K"]))
+    for (m, n), k, most in zip(sides, depths, (*[MOST_PRODUCTS] * 3, *[_MOST_OF_LARGE_TILES] * 2), strict=True):
+        found = nearest_size(kernel, Problem(m, n, k), kernel.defaults)
         if found is not None and found.m * found.n * found.k <= most and has_blocks(kernel, found):
             return found
     return None

@@ -124,7 +124,7 @@ def _largest(source: ParsedSource, leaf: str, look: Lookup) -> SizeConstant:
     """Return the largest constant that is a multiple of a leaf; the leaf itself where there is none."""
     best = SizeConstant(leaf, leaf)
     for name, tokens in source.constants.items():
-        if leaf in tokens and name != leaf:
+        if leaf in tokens and name != leaf and not _OF_TILES.search(name):
             value = parse(tokens, lambda word: None if word == leaf else look(word))
             times = value.terms.get((leaf,), 0)
             if len(value.terms) == 1 and times > best.times:

@@ -11,6 +11,7 @@ from gemmviz.catalogue.guessing.certainty import (
     constant_threads,
     has_known_depth,
     has_whole_blocks,
+    has_whole_groups,
     is_given,
     is_known,
     is_whole,
@@ -190,7 +191,10 @@ class Trials:
             self._computes = tr("recorded at {size}: {fault}", size=at, fault=wrong.computes)
         self.ended += [candidate] if wrong.comparable else []
         # At M = N = K layouts and roles make no difference, and all arrays have one size: the kernel is wrong itself.
-        cube = size.m == size.n == size.k and has_whole_blocks(candidate, size) and has_known_depth(self.guess)
+        equal = size.m == size.n == size.k and has_known_depth(self.guess)
+        cube = equal and has_whole_blocks(candidate, size)
+        # A launch that has ended without a miss shows that its blocks beyond C, if it has any, store nothing.
+        ended = cube or (equal and wrong.ended and has_whole_groups(candidate, size))
         self._cubes += cube and is_known(candidate)
         if wrong.ended and not cube and len(self._uneven) < _MOST_CUBES and is_known(candidate):
             self._uneven.setdefault(candidate.grid, candidate)
@@ -199,10 +203,10 @@ class Trials:
         if wrong.ended and is_launched_so(candidate):
             self._ran = self._ran or candidate
             # The grid of such a launch covers C: that only its first rows are right is no other way to read it.
-            if cube and all(one.rows or one.columns or one.depth for one in wrong.readings) and is_known(candidate):
+            if ended and all(one.rows or one.columns or one.depth for one in wrong.readings) and is_known(candidate):
                 self._never, self._never_at = self._never or candidate, self._never_at or self.tried
         ran = wrong.ended or not (wrong.crashed or wrong.misses or wrong.refused or wrong.asserted or wrong.only_reads)
-        if cube and ran and at == size and size.k % _WHOLE_STEP == 0 and is_given(candidate):
+        if ended and ran and at == size and size.k % _WHOLE_STEP == 0 and is_given(candidate):
             self._given = self._given or (candidate, size)
         if wrong.misses and is_stated(candidate, "block") and is_stated(candidate, "grid"):
             self._shallow = self._shallow or (candidate, at)
@@ -273,6 +277,9 @@ class Trials:
         return made if made.right else None
 
     def _ending(self) -> Guess:
+        seen = next((one for one in self.guess.flaws if one.kind == "not compiled"), None)
+        if seen and not self._ran:  # the text itself shows why no launch can run
+            return self._hindered(str(seen), self.guess.hindrance)
         if len(self.refused) == self.tried > 0 or (self._own_refused and not self._ran):
             reason = self._own_refused or next(iter(self.refused.values()))
             return self._hindered(tr("it cannot be compiled: {reason}", reason=reason), self.guess.hindrance)

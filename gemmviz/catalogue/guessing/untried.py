@@ -64,6 +64,9 @@ class Untried:
             return
         in_grid = {name for side in tried.grid for name in re.findall(r"\b[MNK]\b", side)}
         for reading in verdict.readings:
+            if _is_cut_off(tried, reading) and len(tried.grid) == 2 and {"M", "N"} <= in_grid:
+                # Each side of the grid covers the other size: its rows or columns end where the other size ends.
+                self._next.append(replace(tried, grid=tried.grid[::-1]))
             # Where the grid grows with a size, its blocks have to cover that size.
             if not (reading.rows and "M" in in_grid) and not (reading.columns and "N" in in_grid):
                 self._next += _so_read(tried, reading)
@@ -78,6 +81,12 @@ def _key(made: Guess) -> _Key:
     # A kernel for one size is wrong at any other one, whatever was tried there.
     one_size = frozenset(filter(_ONE_SIZE.fullmatch, made.requires))
     return roles, repr(made.params), made.block, grid, made.shared, one_size
+
+
+def _is_cut_off(tried: Guess, reading: Reading) -> bool:
+    """Return whether C is right as it was tried, but for its last rows or its last columns."""
+    as_tried = reading.column_major == tried.column_major and not reading.exchanged and not reading.depth
+    return as_tried and (reading.rows == 0) != (reading.columns == 0)
 
 
 def _in_part(requires: tuple[str, ...], reading: Reading) -> tuple[str, ...]:

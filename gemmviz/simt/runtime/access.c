@@ -72,6 +72,7 @@ static inline uint32_t value_at(uintptr_t address, const gv_watched *array)
     uint32_t bits;
     uint16_t half;
     double wide;
+    int64_t whole;
     switch (array->number) {
     case GV_NUMBER_FLOAT: memcpy(&bits, (void *)address, 4); return bits;
     case GV_NUMBER_SMALL:
@@ -81,6 +82,7 @@ static inline uint32_t value_at(uintptr_t address, const gv_watched *array)
     case GV_NUMBER_DOUBLE: memcpy(&wide, (void *)address, sizeof wide); return bits_of((float)wide);
     case GV_NUMBER_INT: memcpy(&bits, (void *)address, 4); return bits_of((float)(int32_t)bits);
     case GV_NUMBER_UNSIGNED: memcpy(&bits, (void *)address, 4); return bits_of((float)bits);
+    case GV_NUMBER_LONG: memcpy(&whole, (void *)address, sizeof whole); return bits_of((float)whole);
     default: return 0x7fc00000; // NaN
     }
 }

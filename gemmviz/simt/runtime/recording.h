@@ -34,6 +34,7 @@ enum gv_number_kind {
     GV_NUMBER_INT = 3,
     GV_NUMBER_UNSIGNED = 4,
     GV_NUMBER_UNKNOWN = 5,
+    GV_NUMBER_LONG = 6,
 };
 
 // Defects of a kernel that do not end the run.

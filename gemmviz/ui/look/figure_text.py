@@ -16,7 +16,7 @@ from gemmviz.session.models.results import Results
 from gemmviz.session.values import kernel_names
 
 _DTYPES = {"float32": "FP32", "float16": "FP16", "float64": "FP64", "int32": "INT32", "bfloat16": "BF16"}
-_DTYPES |= {"int8": "INT8", "uint8": "UINT8", "float8_e4m3fn": "FP8 E4M3", "float8_e5m2": "FP8 E5M2"}
+_DTYPES |= {"int8": "INT8", "uint8": "UINT8", "int64": "INT64", "float8_e4m3fn": "FP8 E4M3", "float8_e5m2": "FP8 E5M2"}
 _MARKS = "(R)", "(TM)", " Processor"  # in the names of processors: they take room and tell nothing
 BETWEEN = "  ·  "
 

@@ -122,7 +122,7 @@ def test_a_kernel_that_adds_to_c_and_does_not_say_so_is_wrong() -> None:
 
 
 def test_what_c_holds_before_is_finite_and_large_in_every_type() -> None:
-    for name in ("float32", "float64", "float16", "bfloat16", "int32"):
+    for name in ("float32", "float64", "float16", "bfloat16", "int32", "int64"):
         value = float(np.frombuffer(bytes([HUGE_BYTE]) * 8, np.dtype(name))[0])
         assert np.isfinite(value) and value > 60_000
 

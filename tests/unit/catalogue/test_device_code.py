@@ -241,3 +241,20 @@ def test_the_sides_of_a_launch_outside_of_functions_are_the_hosts(sides: str) ->
 def test_paths_of_another_machine_and_managed_variables_do_not_stop_a_recording(head: str) -> None:
     text = head + PROGRAM.replace("{ return x + x; }", "{ float *kept = &x; return x + *kept; }")
     assert record(launch(guessed_kernel(guess(text, Path("program.cu"))), Problem.cube(24))).wrong == 0
+
+
+def test_a_value_in_braces_as_an_argument_of_a_template_is_no_body() -> None:
+    text = (
+        "template <int n, List<int, n> steps = List<int, n>{}> struct Tile { float values[n]; };\n"
+        "template <int n> __device__ auto first(const Tile<n> &one) -> Tile<n, List<int, n>{}> { return one; }\n"
+        "#include <torch/extension.h>\n"
+        "__global__ void product(float *C) { C[0] = first(Tile<4>{}).values[0]; }\n"
+    )
+    code = device_code(text, "product")
+    assert "struct Tile" in code and "return one;" in code and "torch" not in code
+
+
+def test_a_library_is_named_by_words_that_begin_with_its_name() -> None:
+    text = "#include <late/all.h>\n__global__ void product(float *C) {{ C[0] = {}(1); }}\n"
+    assert "late" not in device_code(text.format("calculated"), "product").splitlines()[0]
+    assert "late" in device_code(text.format("late_one"), "product").splitlines()[0]

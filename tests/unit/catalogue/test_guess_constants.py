@@ -156,3 +156,38 @@ __global__ void product(const float *A, const float *B, float *C, int M, int N, 
 """
     made = guess(text, Path("product.cu"))
     assert not made.params and "K % 16 == 0" in made.requires
+
+
+def test_the_size_of_a_tile_that_has_the_depth_is_not_the_size() -> None:
+    tile = "__global__ void other(float *C)\n{\n    constexpr int TILE_SIZE = DEPTH * 4;\n    C[TILE_SIZE] = 0;\n}\n"
+    made = guessed(MACROS + tile + BODY + LAUNCH)
+    assert made.constants == {"ROWS": "M", "COLS": "N", "DEPTH": "K"}
+
+
+@pytest.mark.parametrize(
+    ("product", "roles"),
+    [
+        ("W[row * DEPTH + k] * Rest[col * DEPTH + k]", ("A", "B", "C")),
+        ("Rest[row * DEPTH + k] * W[col * DEPTH + k]", ("B", "A", "C")),
+    ],
+)
+def test_weights_are_the_matrix_whose_rows_are_those_of_c(product: str, roles: tuple[str, ...]) -> None:
+    body = BODY.replace("*A", "*W").replace("*B", "*Rest").replace("A[row * DEPTH + k] * B[k * COLS + col]", product)
+    made = guessed(MACROS + body + LAUNCH)
+    assert made.roles == roles and made.column_major == {"B"}
+    is_right(made, Problem(8, 16, 5))
+
+
+def test_a_size_that_only_the_grid_has_is_the_one_that_is_divided() -> None:
+    """The kernel does not name ROWS; both numbers in this side of the grid are large."""
+    body = BODY.replace("row < ROWS && ", "").replace("blockDim.y", "TALL")
+    text = (
+        MACROS
+        + "#define TALL 64\n"
+        + body
+        + LAUNCH.replace("block(16, 8)", "block(4, 64)").replace(
+            "grid(COLS / 16, ROWS / 8)", "grid((COLS + 3) / 4, (ROWS + TALL - 1) / TALL)"
+        )
+    )
+    made = guessed(text)
+    assert made.grid == ("ceil(N / 4)", "ceil(M / 64)")

@@ -185,3 +185,41 @@ def test_a_quotient_that_a_lambda_rounds_up_has_its_own_size() -> None:
     text = kernel + MAIN.format(lines=lines, given="m, n, k")
     made = guess(text.replace("gemm<<<", "gemm<T><<<"), Path("mine.cu"))
     assert made.grid == ("ceil(N / 8)", "ceil(M / TILE)")
+
+
+OF_STRUCTURES = """
+struct Grid { int width, height; float *data; };
+__device__ float at(Grid *one, int i, int j) { return one->data[i * one->width + j]; }
+__global__ void gemm(Grid *A, Grid *B, Grid *C)
+{
+    int col = blockIdx.x * blockDim.x + threadIdx.x, row = blockIdx.y * blockDim.y + threadIdx.y;
+    float sum = 0;
+    for (int i = 0; i < A->width; i++) sum += at(A, row, i) * at(B, i, col);
+    C->data[row * C->width + col] = sum;
+}
+Grid *made(int height, int width);
+int main()
+{
+    const int ROWS = 40, DEPTH = 50, COLUMNS = 60;
+    Grid *a = made(ROWS, DEPTH), *b = made(DEPTH, COLUMNS), *c = made(ROWS, COLUMNS);
+    dim3 block(16, 8), grid((COLUMNS + 15) / 16, (ROWS + 7) / 8);
+    gemm<<<grid, block>>>(a, b, c);
+}
+"""
+
+
+@pytest.mark.parametrize("names", [("I", "J", "K"), ("M", "N", "K")])
+def test_letters_of_the_host_are_its_own_where_one_of_them_is_k(names: tuple[str, str, str]) -> None:
+    """K are the columns of C here, and with the second names N are the terms: blocks divide no terms."""
+    text = OF_STRUCTURES
+    for word, name in zip(("ROWS", "DEPTH", "COLUMNS"), names, strict=True):
+        text = text.replace(word, name)
+    made = guess(text, Path("mine.cu"))
+    assert made.grid == ("ceil(N / 16)", "ceil(M / 8)")
+
+
+def test_the_letters_m_and_n_keep_their_meaning() -> None:
+    text = OF_STRUCTURES.replace("ROWS", "M").replace("COLUMNS", "N").replace("DEPTH", "K")
+    turned = text.replace("grid((N + 15) / 16, (M + 7) / 8)", "grid((M + 15) / 16, (N + 7) / 8)")
+    assert guess(text, Path("mine.cu")).grid == ("ceil(N / 16)", "ceil(M / 8)")
+    assert guess(turned, Path("mine.cu")).grid == ("ceil(M / 16)", "ceil(N / 8)")

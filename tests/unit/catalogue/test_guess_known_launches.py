@@ -7,10 +7,10 @@ import pytest
 from test_guess_false_alarms import settled, tried
 
 from gemmviz.catalogue.guessing.block_sides import several_blocks
-from gemmviz.catalogue.guessing.certainty import has_known_depth, is_known
+from gemmviz.catalogue.guessing.certainty import has_known_depth, has_whole_blocks, has_whole_groups, is_known
 from gemmviz.catalogue.guessing.guess import guess
 from gemmviz.catalogue.guessing.scale_pointers import as_structures, joined
-from gemmviz.catalogue.guessing.settle import settle
+from gemmviz.catalogue.guessing.settle import GRID_IS_TURNED, settle
 from gemmviz.catalogue.guessing.trials import OWN_LAUNCH_IS_WRONG
 from gemmviz.catalogue.kernel import Kernel, parse
 from gemmviz.catalogue.problem import Problem
@@ -208,3 +208,43 @@ def test_a_grid_that_does_not_grow_is_tried_with_a_larger_c() -> None:
     assert several_blocks(one_tile, Problem(8, 8, 16)) == Problem(16, 16, 1)
     assert several_blocks(replace(made, requires=("M == 8", "N == 8")), Problem(8, 8, 16)) in (None, Problem(8, 8, 1))
     assert settle(one_tile, tried, alternatives=False).grid != ("1", "1")
+
+
+def in_groups(added: str) -> str:
+    """Return a kernel whose blocks lie in groups of 16 along the columns, and its host function; one tile is 8 x 64."""
+    return (
+        "__global__ void gemm(const float *A, const float *B, float *C, int M, int N, int K)\n{\n"
+        "    int row = blockIdx.y * 8 + threadIdx.y, tile = blockIdx.z * gridDim.x + blockIdx.x;\n"
+        "    if (tile >= N / 64) return;\n"
+        f"    int col = tile * 64 + threadIdx.x;\n    float sum = {added};\n"
+        "    for (int k = 0; k < K; k++) sum += A[row * K + k] * B[k * N + col];\n"
+        "    C[row * N + col] = sum;\n}\n"
+        "void run(const float *A, const float *B, float *C, int M, int N, int K) {\n"
+        "    dim3 block(64, 8), grid(16, M / 8, (N + 64 * 16 - 1) / (64 * 16));\n"
+        "    gemm<<<grid, block>>>(A, B, C, M, N, K);\n}\n"
+    )
+
+
+def test_the_last_group_of_blocks_may_have_some_beyond_c() -> None:
+    made = guess(in_groups("0"), Path("mine.cu"))
+    assert not has_whole_blocks(made, Problem(64, 64, 64)) and has_whole_groups(made, Problem(64, 64, 64))
+    assert not has_whole_groups(made, Problem(64, 96, 64)) and not has_whole_groups(made, Problem(60, 64, 64))
+
+
+def test_a_wrong_kernel_whose_blocks_lie_in_groups_is_called_wrong() -> None:
+    assert settled(in_groups("1")).settled.endswith(OWN_LAUNCH_IS_WRONG)
+    assert settled(in_groups("0")).right
+
+
+def test_a_grid_that_covers_small_sizes_by_chance_is_tried_with_its_sides_exchanged() -> None:
+    """K is larger than M in the first trial, and one block more than M / 16 covers 32 columns, too."""
+    made = settled(
+        "__global__ void gemm(const float *A, const float *B, float *C, int M, int N, int K) {\n"
+        "    int row = blockIdx.x * 16 + threadIdx.x, col = blockIdx.y * 16 + threadIdx.y;\n"
+        "    if (row >= M || col >= N) return;\n    float sum = 0;\n"
+        "    for (int k = 0; k < K; k++) sum += A[row * K + k] * B[k * N + col];\n    C[row * N + col] = sum;\n}\n"
+        "void run(const float *A, const float *B, float *C, int M, int N, int K) {\n"
+        "    dim3 block(16, 16), grid(N / 16 + 1, M / 16 + 1);\n    gemm<<<grid, block>>>(A, B, C, M, N, K);\n}\n"
+    )
+    assert made.right and made.grid == ("floor(M / 16) + 1", "floor(N / 16) + 1")
+    assert made.settled.endswith(GRID_IS_TURNED)

@@ -142,3 +142,16 @@ void run(const float *A, const float *B, float *C, int M, int N, int K)
 
 def test_a_macro_around_a_kernel_leaves_its_own_launch_known() -> None:
     assert settled(TOO_HIGH).settled.endswith(OWN_LAUNCH_MISSES)
+
+
+@pytest.mark.parametrize("name", ["mma_m16n8k16", "mma_m16_n8_k16_test"])
+def test_a_kernel_for_one_tile_may_have_its_sizes_in_its_name(name: str) -> None:
+    text = (
+        f"__global__ void {name}(const float *A, const float *B, float *C) {{\n"
+        "    for (int at = threadIdx.x; at < 16 * 8; at += 32) {\n        float sum = 0;\n"
+        "        for (int k = 0; k < 16; ++k) sum += A[at / 8 * 16 + k] * B[k * 8 + at % 8];\n"
+        "        C[at] = sum;\n    }\n}\n"
+        f"void run(float *A, float *B, float *C) {{ {name}<<<1, 32>>>(A, B, C); }}\n"
+    )
+    made = settled(text)
+    assert made.right and made.requires == ("M == 16", "N == 8", "K == 16")

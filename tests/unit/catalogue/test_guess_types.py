@@ -39,6 +39,8 @@ def run(kind: str) -> str:
     [
         (["double"], "product<double, TILE>", "float64"),
         (["int"], "product<int, TILE>", "int32"),
+        (["long"], "product<long, TILE>", "int64"),
+        (["int64_t"], "product<int64_t, TILE>", "int64"),
         (["double", "float"], "product<float, TILE>", "float32"),
         ([], "product<float, TILE>", "float32"),
     ],
@@ -177,3 +179,41 @@ def test_a_structure_has_the_constants_of_those_that_it_is_derived_from() -> Non
     )
     assert found["Doubles"].members == {"side": ("8",), "most": ("1024",)}
     assert found["More"].members["deep"] == ("4",)
+
+
+@pytest.mark.parametrize("kind", ["long long", "unsigned long long", "unsigned long", "uint64_t"])
+def test_whole_numbers_of_64_bits_are_recorded_with_their_values_in_shared_memory(kind: str) -> None:
+    text = f"""using Whole = {kind};
+__global__ void product(const Whole *A, const Whole *B, Whole *C, int M, int N, int K)
+{{
+    __shared__ Whole row[8][8];
+    int i = blockIdx.y * 8 + threadIdx.y, j = blockIdx.x * 8 + threadIdx.x;
+    Whole sum = 0;
+    for (int k = 0; k < K; ++k) {{
+        if (threadIdx.x == 0) row[threadIdx.y][k % 8] = A[i * K + k];
+        __syncthreads();
+        sum += row[threadIdx.y][k % 8] * B[k * N + j];
+        __syncthreads();
+    }}
+    C[i * N + j] = sum;
+}}
+void run(Whole *A, Whole *B, Whole *C, int M, int N, int K) {{
+    product<<<dim3(N / 8, M / 8), dim3(8, 8)>>>(A, B, C, M, N, K);
+}}
+"""
+    made = guess(text, Path("mine.cu"))
+    assert made.dtype == "int64"
+    recording = record(launch(guessed_kernel(made), Problem(16, 8, 8)))
+    assert recording.wrong == 0
+    shared = next(at for at, one in enumerate(recording.arrays) if one.name == "row")
+    values = recording.accesses.value[recording.accesses.array == shared]
+    assert set(values.tolist()) <= {-3.0, -2.0, -1.0, 1.0, 2.0, 3.0}
+
+
+@pytest.mark.parametrize(
+    ("kind", "named", "dtype"),
+    [("uint16_t", "bf16", "bfloat16"), ("unsigned short", "__half", "float16"), ("uint16_t", "bits", "float16")],
+)
+def test_whole_numbers_of_16_bits_are_the_bits_of_other_numbers(kind: str, named: str, dtype: str) -> None:
+    text = OF_ANY.replace("template <typename T, int TILE>", f"// of half\nstruct {named};").replace("TILE", "8")
+    assert guess(re.sub(r"\bT\b", kind, text), Path("mine.cu")).dtype == dtype

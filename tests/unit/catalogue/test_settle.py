@@ -57,6 +57,16 @@ def test_a_kernel_with_large_tiles_is_tried_at_a_second_depth_too() -> None:
     assert "and at 256 x 128 x 96" in settled.settled
 
 
+@pytest.mark.parametrize("step", [64, 96])
+def test_large_tiles_with_deep_steps_are_tried_with_two_steps(step: int) -> None:
+    text = written("float *A, float *B, float *C, int M, int N, int K", "M", "N", "K", "A", "B", "C")
+    conditions = ("M % 256 == 0", "N % 128 == 0")
+    asked = dataclasses.replace(guess(text, Path("mine.cu")), requires=(*conditions, "K % 32 == 0"))
+    settled = settle(asked, lambda kernel, size: "out of bounds" if size.k % step or size.k < 64 else "")
+    assert settled.right is (step == 64)
+    assert step != 64 or settled.requires == (*conditions, "K % 64 == 0")
+
+
 def test_a_pipeline_with_large_tiles_is_not_tried_at_a_depth_of_one_tile() -> None:
     text = written("float *A, float *B, float *C, int M, int N, int K", "M", "N", "K", "A", "B", "C")
     conditions = ("M % 256 == 0", "N % 256 == 0", "K % 16 == 0")

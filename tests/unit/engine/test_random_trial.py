@@ -3,6 +3,8 @@
 import threading
 from pathlib import Path
 
+import pytest
+
 from gemmviz.catalogue.guessing.guess import guess
 from gemmviz.catalogue.guessing.guessed_matter import Guess
 from gemmviz.catalogue.guessing.random_trial import ROUNDS_MORE
@@ -58,6 +60,24 @@ def test_sums_of_sixteen_bits_are_found_and_said(tmp_path: Path) -> None:
     assert "random numbers show that it rounds to float16" in found.settled
     exact = settled(tmp_path, "half", "sum + __half2float(A[row * K + k]) * __half2float(B[k * N + column])", head)
     assert exact.right and exact.accumulate == "float32"
+
+
+@pytest.mark.parametrize(
+    ("header", "convert", "math"),
+    [
+        ("cuda_bf16.h", "__bfloat162float(__float2bfloat16({}))", "bf16"),
+        ("cuda_fp16.h", "__half2float(__float2half({}))", "fp16"),
+    ],
+)
+def test_operands_that_are_rounded_to_sixteen_bits_are_found_and_said(
+    tmp_path: Path, header: str, convert: str, math: str
+) -> None:
+    sum_ = f"sum + {convert.format('A[row * K + k]')} * {convert.format('B[k * N + column]')}"
+    found = settled(tmp_path, "float", sum_, f"#include <{header}>\n")
+    assert found.right and found.math == math
+    assert f"random numbers show that it rounds to {math}" in found.settled
+    steps = "sum + rintf(A[row * K + k] * 16) / 16 * B[k * N + column]"
+    assert not settled(tmp_path, "float", steps, "// no bf16\n").right
 
 
 FLAGGED = """__global__ void gemm_relu(const float *A, const float *B, const float *bias, float *C, int M, int N,

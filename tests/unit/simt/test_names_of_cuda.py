@@ -119,3 +119,35 @@ def test_words_of_the_headers_of_cuda_and_short_macros_do_no_harm(text: str) -> 
 @pytest.mark.parametrize("text", [OWN_INDICES, WORDS, MACROS, POINTER, LIBRARY])
 def test_nvrtc_takes_them(text: str) -> None:
     assert nvrtc_alone.errors(job(text), "sm_80") == ""
+
+
+ARRAYS = """
+#include <array>
+#include <cassert>
+using std::array;
+template <int n> struct Sum {
+    array<float, n> parts;
+    __device__ void add(int k, float value) { parts[k % n] += value; }
+};
+template <int n> __device__ auto sum_of(const Sum<n> &one) -> array<float, int(array<int, n>{}.size()) / n>
+{
+    array<float, 1> sum{};
+    for (int i = 0; i < n; ++i) sum[0] += one.parts[i];
+    return sum;
+}
+__global__ void gemm(const float *A, const float *B, float *C, int M, int N, int K)
+{
+    int row = blockIdx.y * 8 + threadIdx.y, col = blockIdx.x * 8 + threadIdx.x, started = clock();
+    if (row >= M || col >= N) return;
+    Sum<4> sum{};
+    for (int k = 0; k < K; k++) sum.add(k, A[row * K + k] * B[k * N + col]);
+    C[row * N + col] = sum_of(sum)[0] + 0 * started;
+}
+"""
+
+
+def test_arrays_of_the_standard_library_are_known() -> None:
+    gemm = launch(parse(HEAD + ARRAYS, Path("mine.cu")), Problem(9, 10, 11))
+    assert record(gemm).wrong == 0
+    if nvrtc_alone.library() is not None:
+        assert not nvrtc_alone.errors(gemm, "sm_80")

@@ -37,4 +37,4 @@ def test_elements_of_one_or_two_bytes_have_a_table_of_their_floats(dtype: str) -
 
 
 def test_a_type_without_a_float_for_it_is_unknown() -> None:
-    assert number_kinds.number_kind("int64") == (NumberKind.UNKNOWN, None)
+    assert number_kinds.number_kind("complex64") == (NumberKind.UNKNOWN, None)
