@@ -296,13 +296,15 @@ every_shape(int M, int N, int K, const T *A_elements, const T *B_elements, OUT *
     // with successive numbers are in one GPC; clusters are dealt out to the GPCs (of which an H100 has 8). So neighbours there have
     // the same part of tiles that lie side by side, or both parts of them.
     unsigned worker = blockIdx.x / SIZE, workers = gridDim.x / SIZE;
+    int number = blockIdx.x;
     if (TOGETHER) {
         unsigned pair = worker / 2, pairs = workers / 2, gpc = pair % GPCS;
         worker = (gpc * (pairs / GPCS) + min(gpc, pairs % GPCS) + pair / GPCS) * 2 + worker % 2;
-    } else if (SPLIT > 1)
+    } else if (SPLIT > 1) {
         worker = worker % (workers / SPLIT) * SPLIT + worker / (workers / SPLIT);
+        number = worker * SIZE + rank;
+    }
     share<GROUP, SPLIT> work(down, across, (K + 63) / 64, worker, workers);
-    int number = worker * SIZE + rank;
     // Two parts of a tile of floats: at the start the first one stores zeros, at the end each adds its sums to C, and nobody
     // waits. 0 + x + y is the same in both orders; with more parts the order would count.
     bool adds = SPLIT == 2 && !TOGETHER && sizeof(OUT) == 4 && N % 4 == 0;
