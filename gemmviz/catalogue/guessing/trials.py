@@ -55,6 +55,10 @@ _MOST_PROCESSOR_S, _MOST_S = 60.0, 300.0
 _WHOLE_STEP = 64
 OWN_LAUNCH_IS_WRONG = mark("with the launch in the file itself, elements of C are wrong")
 OWN_LAUNCH_CRASHES = mark("with the launch in the file itself, the kernel crashes")
+SCALES = mark(
+    "recorded at {size}: every element of C is {factor} times that of A B. The kernel scales its result by a factor of "
+    "its own, which front matter cannot say: with a parameter alpha in its place the kernel can be described"
+)
 OWN_LAUNCH_MISSES = mark("with the launch in the file itself, the kernel misses its arrays")
 
 
@@ -115,6 +119,7 @@ class Trials:
     _larger: Guess | None = None
     _asserted: bool = False
     _computes: str = ""
+    _scaled: str = ""
     _threads: int = 0
 
     def __post_init__(self) -> None:
@@ -188,6 +193,8 @@ class Trials:
         self.crashed += wrong.crashed
         if wrong.computes and not self._computes:
             self._computes = tr("recorded at {size}: {fault}", size=at, fault=wrong.computes)
+        if wrong.factor and not self._scaled:
+            self._scaled = tr(SCALES, size=at, factor=f"{wrong.factor:.6g}")
         self.ended += [candidate] if wrong.comparable else []
         # At M = N = K layouts and roles make no difference, and all arrays have one size: the kernel is wrong itself.
         equal = size.m == size.n == size.k and has_known_depth(self.guess)
@@ -288,8 +295,8 @@ class Trials:
         others = self.tried - 1
         also = trn("{count} other launch is wrong too", "{count} other launches are wrong too", others)
         reason = f"{self.first}; {also}" if others > 0 else self.first
-        if in_its_file(self.guess):  # then a wrong C is no fault of the kernel's
-            return self._hindered(reason, self.guess.hindrance)
+        if self._scaled or in_its_file(self.guess):  # then a wrong C is no fault of the kernel's
+            return self._hindered(self._scaled or reason, self.guess.hindrance)
         if self._never:  # the launch is right, and the kernel wrong: then the checker says where
             # Equal sizes that are smaller show the same, and the checker takes less time.
             kept = (one for one in self._never.requires if not one.startswith("K % ") or one in self.guess.requires)

@@ -156,3 +156,15 @@ def test_a_line_that_no_value_can_mend_is_a_flaw(tmp_path: Path) -> None:
 def test_a_missing_brace_is_named_where_its_body_begins(tmp_path: Path) -> None:
     text = kernel("{ " + RIGHT)
     assert [(one.kind, one.line) for one in settled(tmp_path, text).flaws] == [("not compiled", 2)]
+
+
+@pytest.mark.parametrize(("factor", "said"), [("/ sqrtf(N)", "times that of A B"), ("* 0.3f", "0.3 times that of A B")])
+def test_a_kernel_that_scales_its_result_is_no_wrong_one(tmp_path: Path, factor: str, said: str) -> None:
+    found = settled(tmp_path, kernel(RIGHT).replace("= s;", f"= s {factor};"))
+    assert not found.right and not found.flaws and not found.wrong_itself
+    assert said in found.settled and "front matter cannot say" in found.settled
+
+
+def test_a_sum_that_counts_twice_is_a_wrong_one(tmp_path: Path) -> None:
+    found = settled(tmp_path, kernel(RIGHT).replace("= s;", "= s * 2;"))
+    assert not found.right and found.wrong_itself
