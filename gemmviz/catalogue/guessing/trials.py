@@ -74,8 +74,8 @@ class Trials:
         Return the processor time and the time, in seconds.
     try_device, try_race
         As for `gemmviz.catalogue.guessing.settle.settle`.
-    first
-        The fault of the first one.
+    first, unmade
+        The fault of the first one, and that of the first guess that is no launch.
     tried, crashed
         How many were tried, and how many of these had no end.
     narrow
@@ -96,6 +96,7 @@ class Trials:
     try_device: TryDevice | None = None
     try_race: TryRace | None = None
     first: str = ""
+    unmade: str = ""
     tried: int = 0
     crashed: int = 0
     narrow: tuple[Guess, Problem, int] | None = None
@@ -295,6 +296,8 @@ class Trials:
         others = self.tried - 1
         also = trn("{count} other launch is wrong too", "{count} other launches are wrong too", others)
         reason = f"{self.first}; {also}" if others > 0 else self.first
+        if not self.tried and not self.first:
+            reason = "" if "?" in self.unmade or in_its_file(self.guess) else self.unmade
         if self._scaled or in_its_file(self.guess):  # then a wrong C is no fault of the kernel's
             return self._hindered(self._scaled or reason, self.guess.hindrance)
         if self._never:  # the launch is right, and the kernel wrong: then the checker says where
@@ -306,8 +309,6 @@ class Trials:
             return replace(self._missing, settled=f"{reason}; {tr(OWN_LAUNCH_MISSES)}", wrong_itself=True)
         if self._crashing and self.crashed == self.tried:
             return replace(self._crashing, settled=f"{reason}; {tr(OWN_LAUNCH_CRASHES)}", wrong_itself=True)
-        if not self.tried:
-            reason = "" if "?" in self.first else self.first
         return self._hindered(reason, self.guess.hindrance or needed(self.guess, refused=self._first_refused))
 
     def _of_compilers(self, refused: Guess, size: Problem, error: BuildError) -> Iterator[Flaw]:
