@@ -18,6 +18,8 @@ _LEAST_ELEMENTS, _LEAST_DEPTH = 256, 4
 # An element that nothing has written is no number, or a larger one.
 _LARGEST = 2.0**30
 _LEAST_WRITTEN = 16
+# A multiple of a whole number may be rounded, in half precision too.
+_ROUNDED = 2.0**-9
 
 _OF_ANY_SIZE: tuple[tuple[str, Callable[[_Matrix, _Matrix], _Matrix]], ...] = (
     (
@@ -65,6 +67,27 @@ def other_result(recording: Recording) -> str:
         return ""
     a, b, c = (matrix.astype(np.float64) for matrix in (recording.a, recording.b, recording.c))
     return next((tr(text) for text, result in _rules(a, b) if np.array_equal(c, result)), _of_vectors(a, b, c))
+
+
+def factor_of(recording: Recording) -> float:
+    """Return the factor by which every element of A B is multiplied in a wrong C; 0 if there is none.
+
+    A whole number is none: a kernel may add its products several times.
+
+    Parameters
+    ----------
+    recording
+        As for `other_result`.
+    """
+    product = recording.a.astype(np.float64) @ recording.b.astype(np.float64)
+    counts = product != 0
+    if counts.sum() < _LEAST_ELEMENTS or recording.k < _LEAST_DEPTH:
+        return 0.0
+    ratios = recording.c[counts].astype(np.float64) / product[counts]
+    factor = float(np.median(ratios))
+    within = _ROUNDED * abs(factor)
+    fits = bool((np.abs(ratios - factor) <= within).all()) and bool((np.abs(recording.c[~counts]) <= within).all())
+    return factor if fits and np.isfinite(factor) and abs(factor - round(factor)) > _ROUNDED else 0.0
 
 
 def whole_result(recording: Recording) -> str:

@@ -11,7 +11,7 @@ from gemmviz.catalogue.kernel import Kernel
 from gemmviz.catalogue.problem import Problem
 from gemmviz.engine.launched import launched
 from gemmviz.engine.messages import AssembleRequest, Failed, Recorded, RecordRequest
-from gemmviz.engine.other_results import other_result, whole_result
+from gemmviz.engine.other_results import factor_of, other_result, whole_result
 from gemmviz.engine.readings import readings
 from gemmviz.engine.rounding import rounding_fault
 from gemmviz.engine.supervisor import Engine
@@ -125,7 +125,8 @@ def _verdict(recording: Recording, kernel: Kernel) -> Verdict:
         )
         found = readings(recording, kernel.column_major) if plain else ()
         computes = other_result(recording) if plain and not found else ""
-        return Verdict.of(text, readings=found, comparable=plain, computes=computes)
+        factor = factor_of(recording) if plain and not found and not computes else 0.0
+        return Verdict.of(text, readings=found, comparable=plain, computes=computes, factor=factor)
     return Verdict()
 
 

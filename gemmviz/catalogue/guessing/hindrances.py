@@ -4,13 +4,15 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
+from gemmviz.catalogue.declarations import declarations, macros
 from gemmviz.catalogue.guessing.cxx import Surroundings
 from gemmviz.catalogue.guessing.element_types import ELEMENTS
 from gemmviz.catalogue.guessing.flaw import Flaw
 from gemmviz.catalogue.guessing.guessed_matter import Guess, is_stated
 from gemmviz.catalogue.guessing.kernel_text import kernel_line, kernel_text
 from gemmviz.catalogue.guessing.printing import only_prints
-from gemmviz.catalogue.plain_code import without_comments
+from gemmviz.catalogue.guessing.roles import DTYPES
+from gemmviz.catalogue.plain_code import plain_code, without_comments
 from gemmviz.language import tr, trn
 
 _PLACE = re.compile(r"\{\{\s*([A-Za-z_]\w*)\s*\}\}")
@@ -157,6 +159,14 @@ def needed(made: Guess, *, refused: bool = False) -> str:
             len(unknown),
             names=_some(unknown),
         )
+    elsewhere = _names_of_others(made)
+    if elsewhere:
+        return trn(
+            "only another file says which type {names} is: front matter has to spell the whole type (entry)",
+            "only another file says which types {names} are: front matter has to spell the whole types (entry)",
+            len(elsewhere),
+            names=_some(elsewhere),
+        )
     maps = [matrix for matrix in made.mapped if matrix not in made.boxes]
     if maps:
         return tr(
@@ -183,6 +193,19 @@ def needed(made: Guess, *, refused: bool = False) -> str:
     return tr(
         "its launch was read: front matter has to say which sizes it takes (requires), or how a matrix lies (layout)"
     )
+
+
+def _names_of_others(made: Guess) -> list[str]:
+    """Return the types in the template arguments of a launch that the file and its headers do not declare."""
+    # A name before :: is a namespace, and one behind it may be a member.
+    words = re.findall(r"(?<!::)\b([A-Za-z_]\w*)\b(?!\s*::)", made.entry.partition("<")[2])
+    own = {*made.params, *made.constants, *DTYPES, "M", "N", "K", "true", "false", "unsigned", "signed"}
+    for text in (made.text, *made.headers):
+        declared = declarations(plain_code(text, directives=False))
+        if declared is None:
+            return []
+        own |= {name for one in declared for name in one.names} | macros(text).keys()
+    return [word for word in dict.fromkeys(words) if word not in own]
 
 
 def is_packed(name: str) -> bool:

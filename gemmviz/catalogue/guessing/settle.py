@@ -100,7 +100,7 @@ def _for_whole_numbers(guess: Guess, try_one: TryOne, alternatives: bool, trials
             kernel = guessed_kernel(candidate)
             size = first_size(kernel)
         except FrontMatterError as error:
-            trials.first = trials.first or str(error)
+            trials.unmade = trials.unmade or str(error)
             continue
         if size is None or not trials.takes(size):
             trials.first = trials.first or tr("no small size near {size} meets the conditions of the launch", size=EVEN)

@@ -56,6 +56,10 @@ _MOST_PROCESSOR_S, _MOST_S = 60.0, 300.0
 _WHOLE_STEP = 64
 OWN_LAUNCH_IS_WRONG = mark("with the launch in the file itself, elements of C are wrong")
 OWN_LAUNCH_CRASHES = mark("with the launch in the file itself, the kernel crashes")
+SCALES = mark(
+    "recorded at {size}: every element of C is {factor} times that of A B. The kernel scales its result by a factor of "
+    "its own, which front matter cannot say: with a parameter alpha in its place the kernel can be described"
+)
 OWN_LAUNCH_MISSES = mark("with the launch in the file itself, the kernel misses its arrays")
 
 
@@ -71,8 +75,8 @@ class Trials:
         Return the processor time and the time, in seconds.
     try_device, try_race
         As for `gemmviz.catalogue.guessing.settle.settle`.
-    first
-        The fault of the first one.
+    first, unmade
+        The fault of the first one, and that of the first guess that is no launch.
     tried, crashed
         How many were tried, and how many of these had no end.
     narrow
@@ -93,6 +97,7 @@ class Trials:
     try_device: TryDevice | None = None
     try_race: TryRace | None = None
     first: str = ""
+    unmade: str = ""
     tried: int = 0
     crashed: int = 0
     narrow: tuple[Guess, Problem, int] | None = None
@@ -116,6 +121,7 @@ class Trials:
     _larger: Guess | None = None
     _asserted: bool = False
     _computes: str = ""
+    _scaled: str = ""
     _threads: int = 0
 
     def __post_init__(self) -> None:
@@ -189,6 +195,8 @@ class Trials:
         self.crashed += wrong.crashed
         if wrong.computes and not self._computes:
             self._computes = tr("recorded at {size}: {fault}", size=at, fault=wrong.computes)
+        if wrong.factor and not self._scaled:
+            self._scaled = tr(SCALES, size=at, factor=f"{wrong.factor:.6g}")
         self.ended += [candidate] if wrong.comparable else []
         # At M = N = K layouts and roles make no difference, and all arrays have one size: the kernel is wrong itself.
         equal = size.m == size.n == size.k and has_known_depth(self.guess)
@@ -289,8 +297,10 @@ class Trials:
         others = self.tried - 1
         also = trn("{count} other launch is wrong too", "{count} other launches are wrong too", others)
         reason = f"{self.first}; {also}" if others > 0 else self.first
-        if in_its_file(self.guess):  # then a wrong C is no fault of the kernel's
-            return self._hindered(reason, self.guess.hindrance)
+        if not self.tried and not self.first:
+            reason = "" if "?" in self.unmade or in_its_file(self.guess) else self.unmade
+        if self._scaled or in_its_file(self.guess):  # then a wrong C is no fault of the kernel's
+            return self._hindered(self._scaled or reason, self.guess.hindrance)
         if self._never:  # the launch is right, and the kernel wrong: then the checker says where
             # Equal sizes that are smaller show the same, and the checker takes less time.
             kept = (one for one in self._never.requires if not one.startswith("K % ") or one in self.guess.requires)
@@ -300,8 +310,6 @@ class Trials:
             return replace(self._missing, settled=f"{reason}; {tr(OWN_LAUNCH_MISSES)}", wrong_itself=True)
         if self._crashing and self.crashed == self.tried:
             return replace(self._crashing, settled=f"{reason}; {tr(OWN_LAUNCH_CRASHES)}", wrong_itself=True)
-        if not self.tried:
-            reason = "" if "?" in self.first else self.first
         return self._hindered(reason, self.guess.hindrance or needed(self.guess, refused=self._first_refused))
 
     def _of_compilers(self, refused: Guess, size: Problem, error: BuildError) -> Iterator[Flaw]:

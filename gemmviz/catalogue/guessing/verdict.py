@@ -53,6 +53,8 @@ class Verdict(str):
         Whether an assertion of the kernel's own was false.
     computes
         What every element of C is instead, as a sentence; empty if no simple rule gives it.
+    factor
+        By how much every element of A B is multiplied, if that is no whole number; else 0.
     """
 
     readings: tuple[Reading, ...] = ()
@@ -65,6 +67,7 @@ class Verdict(str):
     asserted: bool = False
     faulty: bool = False
     computes: str = ""
+    factor: float = 0.0
 
     @classmethod
     def of(
@@ -81,13 +84,14 @@ class Verdict(str):
         asserted: bool = False,
         faulty: bool = False,
         computes: str = "",
+        factor: float = 0.0,
     ) -> "Verdict":
         """Return a verdict with its attributes."""
         made = cls(text)
         made.readings, made.comparable, made.only_reads = readings, comparable, only_reads
         made.ended, made.crashed = ended or comparable, crashed
         made.misses, made.refused = misses, refused
-        made.asserted, made.faulty, made.computes = asserted, faulty, computes
+        made.asserted, made.faulty, made.computes, made.factor = asserted, faulty, computes, factor
         return made
 
 

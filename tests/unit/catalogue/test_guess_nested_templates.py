@@ -5,8 +5,10 @@ from pathlib import Path
 import pytest
 from test_guess_false_alarms import settled
 
+from gemmviz.catalogue.guessing.cxx import Surroundings
 from gemmviz.catalogue.guessing.element_types import ELEMENTS
 from gemmviz.catalogue.guessing.guess import guess
+from gemmviz.catalogue.guessing.hindrances import needed
 from gemmviz.catalogue.guessing.tokens import split_arguments
 
 TRAITS = """template <typename Number, int Side> struct Traits {
@@ -116,3 +118,25 @@ def test_the_values_of_an_explicit_instantiation_are_taken() -> None:
 )
 def test_the_commas_of_inner_arguments_do_not_divide(text: str, parts: list[str]) -> None:
     assert [" ".join(part) for part in split_arguments(text.split())] == parts
+
+
+def test_a_type_that_only_the_launching_file_names_is_asked_for() -> None:
+    header = """
+template <int n> struct Side { static constexpr int value = n; };
+template <typename T> struct Work { using Inner = T; static constexpr int side = T::value; };
+template <typename W> __global__ void gemm(const float *A, const float *B, float *C)
+{
+    int i = blockIdx.y * W::side + threadIdx.y, j = blockIdx.x * W::side + threadIdx.x;
+    float sum = 0;
+    for (int k = 0; k < 64; ++k) sum += A[i * 64 + k] * B[k * 64 + j];
+    C[i * 64 + j] = sum;
+}
+"""
+    launch = (
+        '#include "mine.cuh"\nusing Mine = Side<16>;\nusing All = Work<{}>;\n'
+        "TEST(Gemm, Right) {{\n float *A, *B, *C;\n gemm<All>\n<<<dim3(4, 4), dim3(16, 16)>>>(A, B, C);\n}}\n"
+    )
+    made = guess(header, Path("mine.cuh"), around=Surroundings(others=(launch.format("Mine"),)))
+    assert "only another file says which type Mine is" in needed(made)
+    around = Surroundings(others=(launch.format("Side<16>"),))
+    assert "only another file" not in needed(guess(header, Path("mine.cuh"), around=around))

@@ -203,3 +203,13 @@ def test_what_no_launch_can_help_is_said_alone() -> None:
     assert found.settled.endswith(": this instruction is not known")
     other = settle(made, lambda kernel, size: Verdict.of(f"blocks {kernel.block} are too large", refused=True))
     assert "other launches are wrong too" in other.settled
+
+
+def test_a_guess_that_is_no_launch_is_not_the_reason_where_others_were_recorded() -> None:
+    text = written("float *A, float *B, float *C, int M, int N, int K", "M", "N", "K", "A", "B", "C")
+    made = guess(text, Path("mine.cu"))
+    unmade = dataclasses.replace(made, grid=("nothing",), others=())
+    wrong = settle(dataclasses.replace(unmade, others=(made,)), lambda kernel, size: "12 elements are wrong")
+    assert wrong.settled.startswith("recorded at") and "nothing" not in wrong.settled
+    none = settle(dataclasses.replace(unmade, requires=("nothing == 1",)), lambda kernel, size: "12 elements are wrong")
+    assert "nothing" in none.settled

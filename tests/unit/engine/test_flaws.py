@@ -170,3 +170,15 @@ def test_a_matrix_times_a_vector_is_named_whatever_their_names(tmp_path: Path) -
     text += "void run(float *a, float *x, float *y, int M, int N) { mv<<<(M + 63) / 64, 64>>>(a, x, y, M, N, 9); }\n"
     (flaw,) = settled(tmp_path, text).flaws
     assert (flaw.kind, flaw.line) == ("another result", 1) and "a matrix times a vector" in flaw.text
+
+
+@pytest.mark.parametrize(("factor", "said"), [("/ sqrtf(N)", "times that of A B"), ("* 0.3f", "0.3 times that of A B")])
+def test_a_kernel_that_scales_its_result_is_no_wrong_one(tmp_path: Path, factor: str, said: str) -> None:
+    found = settled(tmp_path, kernel(RIGHT).replace("= s;", f"= s {factor};"))
+    assert not found.right and not found.flaws and not found.wrong_itself
+    assert said in found.settled and "front matter cannot say" in found.settled
+
+
+def test_a_sum_that_counts_twice_is_a_wrong_one(tmp_path: Path) -> None:
+    found = settled(tmp_path, kernel(RIGHT).replace("= s;", "= s * 2;"))
+    assert not found.right and found.wrong_itself

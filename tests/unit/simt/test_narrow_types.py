@@ -90,5 +90,5 @@ __global__ void k(const float *A, const float *B, float *C, int N, int K)
 def test_sums_and_c_have_more_than_8_bits() -> None:
     for key in ("accumulate", "stores"):
         text = TILED.format(dtype="int8", a="signed char", c="int", include="")
-        with pytest.raises(FrontMatterError, match=rf"{key} must be one of float32, .*int32, not \"int8\""):
+        with pytest.raises(FrontMatterError, match=rf"{key} must be one of float32, .*int64, not \"int8\""):
             parse(text.replace("// ---\n", f'// {key} = "int8"\n// ---\n'), Path("k.cu"))

@@ -11,7 +11,7 @@ from gpu_header import FOLDER, gpu_header
 
 from gemmviz import simt
 from gemmviz.bench.error_bound import gamma
-from gemmviz.catalogue.dtypes import TF32_ROUNDOFF
+from gemmviz.catalogue.dtypes import OPERAND_ROUNDOFF
 from gemmviz.catalogue.errors import FrontMatterError
 from gemmviz.catalogue.kernel import parse
 from gemmviz.catalogue.launch import launch
@@ -318,7 +318,7 @@ def test_the_header_for_the_gpu_compiles(tmp_path: Path) -> None:
 def test_products_of_tf32_are_judged_by_the_rounding_of_their_operands() -> None:
     exact = gamma(64, "float32", tensor_cores=True)
     rounded = gamma(64, "float32", True, "tf32")
-    assert 2 * TF32_ROUNDOFF < rounded - exact < 2.01 * TF32_ROUNDOFF
+    assert 2 < (rounded - exact) / OPERAND_ROUNDOFF["tf32"] < 2.01
     generator = np.random.default_rng(1)
     a, b = generator.random((2, 64, 64), np.float32) * 2 - 1
     cut = [(m.view(np.uint32) & np.uint32(0xFFFFE000)).view(np.float32).astype(np.float64) for m in (a, b)]
