@@ -16,6 +16,7 @@ from gemmviz.catalogue.guessing.other_sizes import (
     SIZES,
     as_deep_as_a_block,
     by_matrix_names,
+    of_literal_rows,
     of_literal_size,
     of_one_term,
     of_one_tile,
@@ -212,6 +213,7 @@ def _otherwise(guess: Guess) -> Iterator[Guess]:
     yield from of_one_term(guess)
     yield from as_deep_as_a_block(guess)
     yield from by_matrix_names(guess)
+    yield from of_literal_rows(guess)
     for one in of_literal_size(guess):
         yield one
         if one.reads_result and not one.adds:

@@ -193,6 +193,9 @@ def _struct_type(argument: tuple[str, ...], source: ParsedSource) -> str:
         return ""
     if source.structs[argument[0]].parameters and len(argument) == 1:  # a parameter with the name of a template
         return ""
-    spaces = (struct_types.space_of(argument[0], one.tokens) for one in source.files)
-    space = next(filter(None, spaces), "")
-    return struct_types.spelled((space, "::", *argument) if space else argument)
+    whole: list[str] = []
+    for at, word in enumerate(argument):
+        spaces = (struct_types.space_of(word, one.tokens) for one in source.files) if word in source.structs else ()
+        space = next(filter(None, spaces), "") if argument[at - 1 : at] != ("::",) else ""
+        whole += [space, "::", word] if space else [word]
+    return struct_types.spelled(whole)

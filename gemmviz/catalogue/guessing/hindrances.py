@@ -162,8 +162,8 @@ def needed(made: Guess, *, refused: bool = False) -> str:
     elsewhere = _names_of_others(made)
     if elsewhere:
         return trn(
-            "only another file says which type {names} is: front matter has to spell the whole type (entry)",
-            "only another file says which types {names} are: front matter has to spell the whole types (entry)",
+            "only another file declares {names}: front matter has to write the type or the number itself (entry)",
+            "only another file declares {names}: front matter has to write the types or the numbers themselves (entry)",
             len(elsewhere),
             names=_some(elsewhere),
         )

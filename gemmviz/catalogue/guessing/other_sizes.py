@@ -15,6 +15,7 @@ _TILE = re.compile(r"m(\d+)_?n(\d+)_?k(\d+)")
 SIZES = {"M", "N", "K", "lda", "ldb", "ldc"}
 # A number that may be the size of matrices, and so many of them are tried.
 _NUMBER = re.compile(r"(?<![\w.])\d+(?![\w.])")
+_ROW = re.compile(r"\*\s*(\d+)\b(?!\s*[*/.])")
 _LEAST_SIZE, _MOST_NUMBERS = 4, 2
 _MOST_SIZE = 256
 # A tile in shared memory, or a K that is no parameter: a constant of the file.
@@ -44,6 +45,22 @@ def of_literal_size(guess: Guess) -> Iterator[Guess]:
     usual = [number for number, _ in numbers.most_common() if _LEAST_SIZE <= number <= _MOST_SIZE]
     for number in usual[:_MOST_NUMBERS]:
         yield replace(guess, requires=tuple(f"{name} == {number}" for name in "MNK"))
+
+
+def of_literal_rows(guess: Guess) -> Iterator[Guess]:
+    """Yield the guess for rows that lie a number of elements apart: ``A[i * 1024 + k]``, with a block for each row.
+
+    A, B and C have rows of that length; there may be any number of rows of C.
+    """
+    if guess.constants or len(guess.grid) != 1 or not is_stated(guess, "grid"):
+        return
+    times = Counter(filter(None, map(integer, _ROW.findall(kernel_text(guess)))))
+    for number in (one for one, count in times.items() if count >= len("ABC") and one > _MOST_SIZE):
+        if guess.grid == (str(number),):
+            kept = (one for one in guess.requires if not re.search(r"\b[MNK]\b", one))
+            made = replace(guess, grid=("M",), requires=(*kept, f"N == {number}", f"K == {number}"))
+            yield replace(made, column_major=frozenset("B"))
+            yield replace(made, column_major=frozenset())
 
 
 def as_deep_as_a_block(guess: Guess) -> Iterator[Guess]:

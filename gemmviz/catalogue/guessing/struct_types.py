@@ -185,12 +185,24 @@ def space_of(name: str, tokens: Sequence[str]) -> str:
 
 
 def full_type(argument: Tokens, known: Mapping[str, StructType], named: Mapping[str, Tokens]) -> Tokens:
-    """Return a type without further names for it; nothing where it is none of the structures."""
+    """Return a type without further names for it and its arguments; nothing where it is none of the structures."""
     for _ in range(_DEEPEST):
         if len(argument) != 1 or argument[0] not in named:
             break
         argument = named[argument[0]]
-    return argument if argument and argument[0] in known else ()
+    return _without_names(argument, named) if argument and argument[0] in known else ()
+
+
+def _without_names(tokens: Tokens, named: Mapping[str, Tokens], depth: int = 0) -> Tokens:
+    """Return a type with the meaning of each further name among its arguments."""
+    out: list[str] = []
+    for at, word in enumerate(tokens):
+        alone = "::" not in (*tokens[max(at - 1, 0) : at], *tokens[at + 1 : at + 2])
+        meant = named.get(word) if alone and depth < _DEEPEST else None
+        out += _without_names(meant, named, depth + 1) if meant else (word,)
+        if len(out) > _LONGEST:
+            return tokens
+    return tuple(out)
 
 
 def _type_at(

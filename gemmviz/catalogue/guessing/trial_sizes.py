@@ -9,6 +9,7 @@ from gemmviz.catalogue.problem import Problem
 EVEN, UNEVEN = Problem(48, 32, 64), Problem(37, 45, 41)
 # In the sizes above K is larger than M, so that a grid made of K covers C. Here it does not, nor does M in place of N.
 _BROAD = Problem(128, 192, 64)
+_FEW, _MOST_WITHOUT_NEED = Problem(4, 8, 16), 2**24
 # Sizes that only test the conditions are smaller: a run that took too long would count as wrong.
 MOST_PRODUCTS = 3 * 2**19
 
@@ -16,6 +17,8 @@ MOST_PRODUCTS = 3 * 2**19
 def first_size(kernel: Kernel) -> Problem | None:
     """Return a small size that a launch can have, of different extents where it takes them; None where it has none."""
     size = nearest_size(kernel, EVEN, kernel.defaults)
+    if size is not None and size.m * size.n * size.k > _MOST_WITHOUT_NEED:  # some sizes are large numbers
+        size = nearest_size(kernel, _FEW, kernel.defaults) or size
     if size is None or not size.m == size.n == size.k:
         return size
     other = nearest_size(kernel, Problem(size.m, 2 * size.n, size.k), kernel.defaults)

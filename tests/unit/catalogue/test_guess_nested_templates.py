@@ -120,8 +120,9 @@ def test_the_commas_of_inner_arguments_do_not_divide(text: str, parts: list[str]
     assert [" ".join(part) for part in split_arguments(text.split())] == parts
 
 
-def test_a_type_that_only_the_launching_file_names_is_asked_for() -> None:
+def test_the_names_of_types_in_the_launching_file_are_spelled_out() -> None:
     header = """
+namespace mine {
 template <int n> struct Side { static constexpr int value = n; };
 template <typename T> struct Work { using Inner = T; static constexpr int side = T::value; };
 template <typename W> __global__ void gemm(const float *A, const float *B, float *C)
@@ -131,12 +132,16 @@ template <typename W> __global__ void gemm(const float *A, const float *B, float
     for (int k = 0; k < 64; ++k) sum += A[i * 64 + k] * B[k * 64 + j];
     C[i * 64 + j] = sum;
 }
+}
 """
     launch = (
-        '#include "mine.cuh"\nusing Mine = Side<16>;\nusing All = Work<{}>;\n'
+        '#include "mine.cuh"\nusing namespace mine;\nDECLARED\nusing All = Work<{}>;\n'
         "TEST(Gemm, Right) {{\n float *A, *B, *C;\n gemm<All>\n<<<dim3(4, 4), dim3(16, 16)>>>(A, B, C);\n}}\n"
     )
-    made = guess(header, Path("mine.cuh"), around=Surroundings(others=(launch.format("Mine"),)))
-    assert "only another file says which type Mine is" in needed(made)
-    around = Surroundings(others=(launch.format("Side<16>"),))
+    text = launch.format("Mine")
+    around = Surroundings(others=(text.replace("DECLARED", "using Mine = Side<16>;"),))
+    assert guess(header, Path("mine.cuh"), around=around).entry == "mine::gemm<mine::Work<mine::Side<16>>>"
+    around = Surroundings(others=(text.replace("DECLARED", '#include "nowhere.h"'),))
+    assert "only another file declares Mine" in needed(guess(header, Path("mine.cuh"), around=around))
+    around = Surroundings(others=(launch.format("Side<16>").replace("DECLARED", ""),))
     assert "only another file" not in needed(guess(header, Path("mine.cuh"), around=around))

@@ -1,5 +1,6 @@
 """Kernels whose sizes only their names, their block or the host's constants show."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -8,6 +9,7 @@ from gemmviz.catalogue.guessing.guess import guess
 from gemmviz.catalogue.guessing.guessed_kernel import guessed_kernel
 from gemmviz.catalogue.guessing.guessed_matter import Guess
 from gemmviz.catalogue.guessing.settle import settle
+from gemmviz.catalogue.guessing.trial_sizes import first_size
 from gemmviz.catalogue.guessing.trials import OWN_LAUNCH_MISSES
 from gemmviz.catalogue.guessing.verdict import Verdict
 from gemmviz.catalogue.kernel import Kernel
@@ -155,3 +157,28 @@ def test_a_kernel_for_one_tile_may_have_its_sizes_in_its_name(name: str) -> None
     )
     made = settled(text)
     assert made.right and made.requires == ("M == 16", "N == 8", "K == 16")
+
+
+ROWS = """__global__ void gemm(const float *A, const float *B, float *C, int m, int n, int k) {
+    int i = blockIdx.x, j = threadIdx.x;
+    float sum = 0;
+    for (int t = 0; t < k; ++t) sum += A[i * 512 + t] * PRODUCT;
+    C[i * 512 + j] = sum;
+}
+void run(float *A, float *B, float *C) { gemm<<<512, 512>>>(A, B, C, 512, 512, 512); }
+"""
+
+
+@pytest.mark.parametrize(("product", "by_columns"), [("B[j * 512 + t]", {"B"}), ("B[t * 512 + j]", set())])
+def test_rows_that_a_number_of_the_code_sets_apart_have_a_block_each(product: str, by_columns: set[str]) -> None:
+    made = settled(ROWS.replace("PRODUCT", product))
+    assert made.right and made.grid == ("M",) and made.column_major == by_columns
+    assert {"N == 512", "K == 512"} <= {*made.requires}
+
+
+def test_large_numbers_for_some_sizes_make_the_others_small() -> None:
+    made = guess(ROWS.replace("PRODUCT", "B[t * 512 + j]"), Path("mine.cu"))
+    free = replace(made, grid=("M",), requires=("N == 512", "K == 512"), others=())
+    assert first_size(guessed_kernel(free)) == Problem(48, 512, 512)
+    wide = replace(free, requires=("N == 1024", "K == 1024"), block=("1024",))
+    assert first_size(guessed_kernel(wide)) == Problem(4, 1024, 1024)

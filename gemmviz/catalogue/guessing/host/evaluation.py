@@ -157,7 +157,8 @@ class Evaluation(Names):
         plain = tuple(word for word in tokens if word not in ("typename", "const", "std"))
         plain = plain[1:] if plain[:1] == ("::",) else plain
         kind = self.kind(plain, frame)
-        if kind != plain or (kind and kind[0] in WORDS_OF_TYPES | {*SIZES} and kind[1:2] != ("(",)):
+        given = bool(kind) and kind[0] in self.structs and kind[1:2] == ("<",)  # its arguments may have names, too
+        if (kind != plain and not given) or (kind and kind[0] in WORDS_OF_TYPES | {*SIZES} and kind[1:2] != ("(",)):
             return kind
         if len(kind) == 1 and (kind[0] in self.functions or kind[0] == self.wanted):
             return kind
