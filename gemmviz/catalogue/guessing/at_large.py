@@ -7,6 +7,7 @@ from gemmviz.catalogue.guessing.certainty import has_whole_blocks, is_known
 from gemmviz.catalogue.guessing.guessed_kernel import guessed_kernel
 from gemmviz.catalogue.guessing.guessed_matter import Guess
 from gemmviz.catalogue.guessing.one_step import RIGHT_AT_ONE
+from gemmviz.catalogue.guessing.renamed_sizes import exchanged
 from gemmviz.catalogue.guessing.trial_sizes import MOST_PRODUCTS, broad_size
 from gemmviz.catalogue.guessing.trials import OWN_LAUNCH_IS_WRONG
 from gemmviz.catalogue.launch import nearest_size
@@ -35,6 +36,7 @@ def or_wrong_at_large(found: Guess, size: Problem, wrong_at: Callable[[Problem],
     if broad is None or not wrong or deep is None or deep.m * deep.n * deep.k > MOST_PRODUCTS or not wrong_at(deep):
         return found
     settled = tr(RIGHT_AT_ONE, size=size, other=broad, fault=wrong)
-    own = is_known(found) and has_whole_blocks(found, broad)
+    sure = size.m != size.n or not any(exchanged(found))  # the names of its sizes may mean others
+    own = sure and is_known(found) and has_whole_blocks(found, broad)
     settled = f"{settled}; {tr(OWN_LAUNCH_IS_WRONG)}" if own else settled
     return replace(found, settled=settled, right=False, wrong_itself=own)

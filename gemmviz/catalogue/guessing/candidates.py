@@ -21,7 +21,8 @@ from gemmviz.catalogue.guessing.other_sizes import (
     of_one_term,
     of_one_tile,
 )
-from gemmviz.catalogue.guessing.roles import LEFT_OVER, WHOLE, GuessReason
+from gemmviz.catalogue.guessing.renamed_sizes import exchanged, named_by_grid, named_by_parameters
+from gemmviz.catalogue.guessing.roles import WHOLE, GuessReason
 from gemmviz.catalogue.guessing.tokens import integer
 
 MOST_DIVISOR = 256
@@ -67,7 +68,7 @@ def candidates(guess: Guess) -> Iterator[Guess]:
     guess
         With the less likely launches in its `others`.
     """
-    guess = _by_grid(guess)
+    guess = named_by_grid(guess)
     seen: set[object] = set()
     flags = [name for (name, kind), role in zip(guess.parameters, guess.roles, strict=True) if _is_flag(kind, role)]
     for one in _flagged(guess, flags) if flags else _all(guess):
@@ -84,40 +85,6 @@ def candidates(guess: Guess) -> Iterator[Guess]:
         if key not in seen:
             seen.add(key)
             yield one
-
-
-def _by_grid(guess: Guess) -> Guess:
-    """Return a guess whose sizes have the roles that the host's grid shows: blocks divide rows and columns, not K.
-
-    People also call the rows of B ``N`` or ``M``, and its columns ``K``.
-    """
-    names = {name for text in guess.grid for name in re.findall(r"\b[MNK]\b", text)}
-    if not is_stated(guess, "grid") or "K" not in names or len(names) != 2 or not {"M", "N", "K"} <= {*guess.roles}:
-        return guess
-    (other,) = {"M", "N"} - names
-    # Blocks along N and K: N are the rows then, M is the depth of the sum, and K are the columns.
-    named = {"K": "N", "N": "K"} if other == "N" else {"K": "N", "N": "M", "M": "K"}
-    depth = guess.parameters[guess.roles.index("K")][0]
-    if guess.why.get(depth, GuessReason(1, "")).confidence <= LEFT_OVER:  # the other two have their roles by their uses
-        named = {"K": other, other: "K"}
-    return _with_names(guess, named)
-
-
-def _with_names(made: Guess, names: dict[str, str]) -> Guess:
-    """Return a guess with other names for its sizes, in its roles and in its launch."""
-
-    def named(text: str) -> str:
-        return re.sub(r"\b[MNK]\b", lambda word: names.get(word[0], word[0]), text)
-
-    return replace(
-        made,
-        roles=tuple(named(role) for role in made.roles),
-        block=tuple(map(named, made.block)),
-        grid=tuple(map(named, made.grid)),
-        requires=tuple(map(named, made.requires)),
-        tiles={names.get(size, size): tile for size, tile in made.tiles.items()},
-        others=(),
-    )
 
 
 def _is_flag(kind: str, role: str) -> bool:
@@ -158,7 +125,7 @@ def _all(guess: Guess) -> Iterator[Guess]:
         yield from _otherwise(own)
     if not stated and not is_stated(guess, "params"):
         yield from _equal_tiles(guess)
-    yield from _by_names(guess)
+    yield from named_by_parameters(guess)
     yield from _whole_product(guess)
     # The host code's launch at whole tiles is more likely than another launch at any size.
     if guess.others:
@@ -175,6 +142,7 @@ def _all(guess: Guess) -> Iterator[Guess]:
     yield squared(deep)  # a recording of this size shows every layout that would be right
     if stated:
         yield from islice(_turned(deep), _MOST_TURNED)
+    yield from exchanged(deep)
     yield from guess.others
     yield from (_deep(one) for one in whole[1:] if is_stated(one, "block"))
     yield from roomy
@@ -232,14 +200,6 @@ def _equal_tiles(guess: Guess) -> Iterator[Guess]:
         yield squared(made)
 
 
-def _by_names(guess: Guess) -> Iterator[Guess]:
-    """Yield a guess that takes M, N and K from the parameters' names, where their uses say something else."""
-    meant = {role: name.upper() for (name, _), role in zip(guess.parameters, guess.roles, strict=True)}
-    names = {role: meant[role] for role in "MNK" if role in meant}
-    if sorted(names) == sorted(names.values()) == ["K", "M", "N"] and any(role != name for role, name in names.items()):
-        yield _with_names(guess, names)
-
-
 def _whole_product(guess: Guess) -> Iterator[Guess]:
     """Yield a launch for all of C, where the host code launches a kernel for a part of it: at an offset."""
     names = {name for (name, _), role in zip(guess.parameters, guess.roles, strict=True) if "(" in role}
@@ -264,7 +224,11 @@ def relaxed(right: Guess, guess: Guess) -> Iterator[Guess]:
     asked = tuple(f"{one[1]} % {bracket(one[2])} == 0" for one in exact)
     plain = replace(right, requires=tuple(dict.fromkeys((*guess.requires, *asked))))
     loose = replace(right, requires=tuple(text for text in right.requires if text not in SQUARE))
-    for one in (plain, replace(plain, requires=_whole_blocks(plain)), loose):
+    others = (plain, replace(plain, requires=_whole_blocks(plain)), loose)
+    if any(text in right.requires and text not in guess.requires for text in SQUARE):
+        for one in others:  # square matrices do not show which size is M and which is N
+            yield from exchanged(one)
+    for one in others:
         for equal in ((), *((text,) for text in SQUARE), SQUARE):
             made = replace(one, requires=tuple(dict.fromkeys((*one.requires, *equal))))
             if set(made.requires) < set(right.requires):

@@ -1,18 +1,14 @@
 """Confirms a guess: tries it, then the next likely guesses, until one of them computes the right C."""
 
-import math
-import re
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 
 from gemmviz.catalogue.dtypes import is_float
 from gemmviz.catalogue.errors import BuildError, FrontMatterError, GemmvizError
-from gemmviz.catalogue.expression import Expression
 from gemmviz.catalogue.guessing.at_large import or_wrong_at_large
 from gemmviz.catalogue.guessing.block_sides import doubled, in_groups, several_blocks
 from gemmviz.catalogue.guessing.candidates import (
-    MOST_DIVISOR,
     SHARED,
     SQUARE,
     candidates,
@@ -22,16 +18,17 @@ from gemmviz.catalogue.guessing.candidates import (
     whole_grid,
 )
 from gemmviz.catalogue.guessing.certainty import is_known
-from gemmviz.catalogue.guessing.folding import bracket
 from gemmviz.catalogue.guessing.guessed_kernel import guessed_kernel
 from gemmviz.catalogue.guessing.guessed_matter import Guess, is_stated
+from gemmviz.catalogue.guessing.odd_sizes import odd_size, with_larger_divisor
 from gemmviz.catalogue.guessing.one_block_limit import RIGHT_AT_TWO, SO_IT_ASKS, in_one_block
 from gemmviz.catalogue.guessing.one_step import RIGHT_AT_ONE
 from gemmviz.catalogue.guessing.opening_size import with_opening_size
 from gemmviz.catalogue.guessing.other_sizes import with_shown_sizes
 from gemmviz.catalogue.guessing.own_size import broken_conditions
 from gemmviz.catalogue.guessing.random_trial import with_random_numbers
-from gemmviz.catalogue.guessing.trial_sizes import EVEN, MOST_PRODUCTS, UNEVEN, broad_size, first_size, has_blocks
+from gemmviz.catalogue.guessing.renamed_sizes import exchanged
+from gemmviz.catalogue.guessing.trial_sizes import EVEN, MOST_PRODUCTS, broad_size, first_size, has_blocks
 from gemmviz.catalogue.guessing.trials import OWN_LAUNCH_IS_WRONG, Trials, TryDevice, TryRace
 from gemmviz.catalogue.guessing.untried import Untried
 from gemmviz.catalogue.guessing.verdict import Verdict, or_reads
@@ -43,9 +40,7 @@ from gemmviz.language import mark, tr
 _MOST_VALUES, _MOST_DIVISORS = 8, 20
 _MOST_ELEMENTS = 512 * 512
 _MOST_IN_ONE_TRIAL = 8 * 2**19
-_MOST_OF_LARGE_TILES = 2**22
-_WIDE, _MANY, _FEW = 64, 3, 16
-_LEAST_DIVISOR = 8
+_MANY, _FEW = 3, 16
 C_IS_ZERO_BEFORE = mark("C is zero before the launch: the kernel reads it, and nothing in the files was seen to set it")
 ONLY_WHERE_EQUAL = mark("unless {conditions}, C is wrong with the launch in the file itself")
 GRID_IS_TURNED = mark("the sides of the grid are exchanged: as the file itself has them, it is wrong")
@@ -120,7 +115,7 @@ def _for_whole_numbers(guess: Guess, try_one: TryOne, alternatives: bool, trials
         if not wrong:
             broad = broad_size(kernel)
             wrong = _wrong(candidate, broad, try_one) if broad else ""
-            odd = _odd(candidate, "MNK", size) if trials.partly else None
+            odd = odd_size(candidate, "MNK", size) if trials.partly else None
             wrong = wrong or (_wrong(candidate, odd, try_one) if odd else "")
             if not wrong and (broad or not trials.narrow):
                 found = _settled(candidate, guess, size, try_one)
@@ -159,14 +154,15 @@ def _notes(found: Guess, guess: Guess) -> Iterator[str]:
     if found.adds and not guess.adds:
         yield tr(C_IS_ZERO_BEFORE)
     narrow = [one for one in SQUARE if one in found.requires and one not in guess.requires]
-    if narrow and found.roles == guess.roles and {"M", "N", "K"} <= {*guess.roles} and is_known(guess):
+    sure = is_known(guess) and not any(exchanged(guess))  # square matrices do not show which size is M and which is N
+    if narrow and found.roles == guess.roles and {"M", "N", "K"} <= {*guess.roles} and sure:
         yield tr(ONLY_WHERE_EQUAL, conditions=tr(" and ").join(narrow))
     yield from broken_conditions(found)
 
 
 def _any_size(right: Guess, size: Problem, try_one: TryOne) -> Guess:
     """Try sizes that are multiples of the required divisors and of no larger ones; require more if one is wrong."""
-    odd = _odd(right, "MNK", size)
+    odd = odd_size(right, "MNK", size)
     if odd is None or odd == size:
         return replace(
             with_shown_sizes(right, size), settled=tr("recorded: C is right at {size}", size=size), right=True
@@ -193,14 +189,14 @@ def _any_size(right: Guess, size: Problem, try_one: TryOne) -> Guess:
         return replace(made, settled=tr(RIGHT_AT_TWO, size=size, other=last), right=True)
     tried = 0
     for name in "MNK":
-        alone = _odd(made, name, size)
+        alone = odd_size(made, name, size)
         while alone is not None and tried < _MOST_DIVISORS and _wrong(made, alone, try_one):
             tried += 1
-            more = _more(made, name)
+            more = with_larger_divisor(made, name)
             if more is None:
                 break
-            made, alone = more, _odd(more, name, size)
-    last = _odd(made, "MNK", size)
+            made, alone = more, odd_size(more, name, size)
+    last = odd_size(made, "MNK", size)
     if made is right or last is None or _wrong_somewhere(made, last, try_one)[0]:
         grouped = in_groups(right, size, lambda one, at: _wrong(one, at, try_one)) if "gridDim" in right.text else None
         made, last = grouped or _equal(right, size, try_one)
@@ -233,22 +229,24 @@ def _wrong_somewhere(made: Guess, size: Problem, try_one: TryOne) -> tuple[str, 
 
 
 def _turned(right: Guess, size: Problem, try_one: TryOne) -> tuple[Guess, Problem | None]:
-    """Return the guess with the sides of its grid exchanged, if its first size cannot tell and it is right at a second.
+    """Return the guess with M and N, or the sides of its grid, exchanged, if it is right at a second size so.
 
-    One block has no sides.
+    The first size cannot tell: square matrices are no taller than wide, and one block has no sides.
     """
     made = replace(right, grid=right.grid[::-1])
-    if len(right.grid) != 2 or made.grid == right.grid or max(launch(guessed_kernel(right), size).grid) > 1:
-        return right, None
-    odd = _odd(made, "MNK", size)
-    return (made, odd) if odd is not None and not _wrong(made, odd, try_one) else (right, None)
+    blind = len(right.grid) == 2 and made.grid != right.grid and max(launch(guessed_kernel(right), size).grid) == 1
+    for other in (*[made] * blind, *(exchanged(right) if size.m == size.n else ())):
+        odd = odd_size(other, "MNK", size)
+        if odd is not None and not _wrong(other, odd, try_one):
+            return other, odd
+    return right, None
 
 
 def _on_whole_grid(right: Guess, try_one: TryOne) -> tuple[Guess, Problem | None]:
     """Return the guess for sizes of whole blocks only, and another such size at which it is right; None without one."""
     made = replace(right, requires=whole_grid(right))
     size = first_size(guessed_kernel(made)) if made.requires != right.requires else None
-    odd = _odd(made, "MNK", size) if size is not None else None
+    odd = odd_size(made, "MNK", size) if size is not None else None
     at = odd or size
     fits = at is not None and at.m * at.n <= _MOST_ELEMENTS
     return (made, at) if fits and at and not _wrong_somewhere(made, at, try_one)[0] else (right, None)
@@ -258,7 +256,7 @@ def _equal(right: Guess, size: Problem, try_one: TryOne) -> tuple[Guess, Problem
     """Return the guess that requires the fewest equal sizes and is right at a second size; None without one."""
     for equal in (("M == N",), ("K == N",), ("M == N", "K == N")):
         made = replace(right, requires=tuple(dict.fromkeys((*right.requires, *equal))))
-        odd = _odd(made, "MNK", size)
+        odd = odd_size(made, "MNK", size)
         odd = doubled(guessed_kernel(made), size) if odd == size else odd
         if odd is not None and odd != size and not _wrong_somewhere(made, odd, try_one)[0]:
             return made, odd
@@ -338,63 +336,3 @@ def _wrong(made: Guess, size: Problem, try_one: TryOne) -> str:
         return try_one(guessed_kernel(made), size)
     except GemmvizError as error:
         return str(error)
-
-
-def _divisors(made: Guess, name: str) -> list[tuple[str, int]]:
-    """Return the divisors of a size: each condition of the guess, and its divisor as a number."""
-    kernel = guessed_kernel(made)
-    values: dict[str, int] = {"M": 1, "N": 1, "K": 1, **kernel.defaults}
-    found = []
-    for condition in made.requires:
-        asked = re.fullmatch(rf"{name} % (\w+|\(.*\)) == 0", condition)
-        value = Expression(asked[1]).evaluate(values) if asked else 0
-        if value >= 1 and value == int(value):
-            found.append((condition, int(value)))
-    return found
-
-
-def _odd(made: Guess, names: str, size: Problem) -> Problem | None:
-    """Return a size with some extents that are odd multiples of their required divisors; None where there is none.
-
-    The multiple is two or more, so that there is more than one step; one, if the recording would take long.
-    """
-    kernel = guessed_kernel(made)
-    small, large = {}, {}
-    for name, even, uneven in zip("MNK", (size.m, size.n, size.k), (UNEVEN.m, UNEVEN.n, UNEVEN.k), strict=True):
-        divisor = math.lcm(*(number for _, number in _divisors(made, name)))
-        times = max(3, uneven // divisor)
-        # Several steps of a sum may have to be even; of rows and columns two wide tiles are enough.
-        times = 2 if divisor >= _WIDE and name != "K" else times + 1 - times % 2
-        large[name] = divisor * times if name in names else even
-        small[name] = divisor if name in names else even
-    sides = ((large["M"], large["N"]), (large["M"], small["N"]), *[(small["M"], small["N"])] * 3)
-    # Of a kernel with large tiles even the smallest size has more products, or room for two steps only.
-    depths = (*[large["K"]] * 4, min(large["K"], 2 * small["K"]))
-    for (m, n), k, most in zip(sides, depths, (*[MOST_PRODUCTS] * 3, *[_MOST_OF_LARGE_TILES] * 2), strict=True):
-        found = nearest_size(kernel, Problem(m, n, k), kernel.defaults)
-        if found is not None and found.m * found.n * found.k <= most and has_blocks(kernel, found):
-            return found
-    return None
-
-
-def _more(made: Guess, name: str) -> Guess | None:
-    """Require a larger divisor of a size: the tile if it is a multiple of the current divisor, else twice as much."""
-    divisors = _divisors(made, name)
-    number = math.lcm(*(value for _, value in divisors))
-    tile = made.tiles.get(name, "1")
-    try:
-        extent = Expression(tile).evaluate(guessed_kernel(made).defaults)
-    except FrontMatterError:
-        extent = 1
-    basis = next((condition for condition, value in divisors if value == number), "")
-    if extent > number and extent % number == 0:
-        asked = bracket(tile)
-    else:
-        text = basis.removeprefix(f"{name} % ").removesuffix(" == 0")
-        # The usual vectors and fragments have eight elements or more.
-        extent = max(2 * number, _LEAST_DIVISOR)
-        asked = str(extent) if text.isdecimal() or not text else f"({extent // number} * {text})"
-    if extent > MOST_DIVISOR:
-        return None
-    kept = (condition for condition in made.requires if condition != basis)
-    return replace(made, requires=(*kept, f"{name} % {asked} == 0"))

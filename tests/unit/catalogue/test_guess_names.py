@@ -1,10 +1,15 @@
 """Guesses of kernels with names that are no tile sizes: local pointers in capitals, and nested namespaces."""
 
+from dataclasses import replace
 from pathlib import Path
+
+from test_guess_false_alarms import settled
 
 from gemmviz.catalogue.guessing.guess import guess
 from gemmviz.catalogue.guessing.guessed_kernel import guessed_kernel
 from gemmviz.catalogue.guessing.roles import named_so
+from gemmviz.catalogue.guessing.settle import settle
+from gemmviz.catalogue.guessing.trials import OWN_LAUNCH_IS_WRONG
 from gemmviz.catalogue.launch import launch
 from gemmviz.catalogue.problem import Problem
 from gemmviz.trace.recording.record import record
@@ -81,3 +86,48 @@ def test_the_rows_and_columns_of_a_matrix_may_be_called_sizes() -> None:
     sides = {"aRowSize": "M", "a_col_size": "K", "bRowSize": "K", "bColCount": "N", "cColSize": "N"}
     assert {name: named_so(name) for name in sides} == sides
     assert named_so("rowSize") == ""
+
+
+OTHERS = """
+template <int T> __device__ void load(int rows, int columns, int i0, int k0, const float *from, float (&to)[T][T]) {
+    for (int i = threadIdx.y; i < T; i += 8)
+        for (int k = threadIdx.x; k < T; k += 8) to[i][k] = from[(i0 + i) * columns + k0 + k];
+}
+__global__ void gemm(int n, int m, int k, const float *a, const float *b, float *c) {
+    __shared__ float as[32][32], bs[32][32];
+    float sums[4][4] = {};
+    for (int k0 = 0; k0 < k; k0 += 32) {
+        load<32>(n, k, blockIdx.y * 32, k0, a, as);
+        load<32>(k, m, k0, blockIdx.x * 32, b, bs);
+        __syncthreads();
+        for (int x = 0; x < 32; x++)
+            for (int i = 0; i < 4; i++)
+                for (int j = 0; j < 4; j++) sums[i][j] += as[threadIdx.y * 4 + i][x] * bs[x][threadIdx.x * 4 + j];
+        __syncthreads();
+    }
+    for (int i = 0; i < 4; i++)
+        for (int j = 0; j < 4; j++) {
+            int row = blockIdx.y * 32 + threadIdx.y * 4 + i, column = blockIdx.x * 32 + threadIdx.x * 4 + j;
+            c[row * m + column] = sums[i][j];
+        }
+}
+void run(int n, int m, int k, const float *a, const float *b, float *c) {
+    gemm<<<dim3(m / 32, n / 32), dim3(8, 8)>>>(n, m, k, a, b, c);
+}
+"""
+
+
+def test_the_rows_may_be_called_n_and_the_columns_m() -> None:
+    made = guess(OTHERS, Path("mine.cu"))
+    assert made.roles[:3] == ("N", "M", "K")  # only the names say it
+    found = settled(OTHERS)
+    assert found.right and found.roles[:3] == ("M", "N", "K")
+    assert found.grid == ("floor(N / 32)", "floor(M / 32)") and "M == N" not in found.requires
+
+
+def test_so_they_may_where_the_first_size_is_square() -> None:
+    made = guess(OTHERS, Path("mine.cu"))
+    tiles = replace(made, requires=("M % 128 == 0", "N % 128 == 0", "K % 32 == 0"))
+    found = settle(tiles, lambda kernel, size: "" if kernel.args[0] == "M" or size.m == size.n else "wrong")
+    assert found.right and found.roles[:3] == ("M", "N", "K") and "M == N" not in found.requires
+    assert OWN_LAUNCH_IS_WRONG not in found.settled and "unless" not in found.settled
