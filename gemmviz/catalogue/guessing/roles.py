@@ -10,7 +10,8 @@ from gemmviz.catalogue.guessing.indexing import Indexing
 from gemmviz.catalogue.guessing.polynomial import Polynomial
 
 WHOLE = {
-    *("int", "size_t", "long", "short", "uint", "uint32_t", "int32_t", "int64_t", "uint64_t", "ptrdiff_t", "char"),
+    *("int", "size_t", "long", "ulong", "short", "ushort", "uint", "ptrdiff_t", "char"),
+    *(f"{sign}int{bits}_t" for sign in ("", "u", "u_") for bits in (16, 32, 64)),
 }
 REAL = {"float", "double", "half", "__half", "nv_half", "__nv_half", "__nv_bfloat16", "nv_bfloat16", "Half", "BFloat16"}
 DTYPES: dict[str, ElementType] = {

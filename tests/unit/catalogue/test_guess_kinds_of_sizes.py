@@ -94,3 +94,19 @@ def test_the_size_of_a_structure_with_attributes_and_brackets() -> None:
     text = "struct Tiles { alignas(128) half A[2 * (64 + 8)]; half B[64][8] __attribute__((aligned(256))); };"
     size = " ".join(struct_size(("Tiles",), [tuple(tokens_of(text))]))
     assert eval(size) == 2 * 2 * 72 + 2 * 64 * 8
+
+
+@pytest.mark.parametrize("kind", ["int", "u_int32_t", "uint16_t", "ulong"])
+def test_whole_numbers_of_any_name_are_sizes(kind: str) -> None:
+    text = f"""__global__ void gemm(float *C, float *A, float *B, {kind} M, {kind} N, {kind} K)
+{{
+    int row = blockIdx.y * 8 + threadIdx.y, col = blockIdx.x * 16 + threadIdx.x;
+    if (row >= M || col >= N) return;
+    float sum = 0;
+    for ({kind} k = 0; k < K; k++) sum += A[row * K + k] * B[k * N + col];
+    C[row * N + col] = sum;
+}}
+"""
+    made = guess(text, Path("gemm.cu"))
+    assert made.roles == ("C", "A", "B", "M", "N", "K")
+    assert record(launch(guessed_kernel(made), Problem(5, 7, 3))).wrong == 0
