@@ -197,7 +197,8 @@ def _any_size(right: Guess, size: Problem, try_one: TryOne) -> Guess:
                 break
             made, alone = more, odd_size(more, name, size)
     last = odd_size(made, "MNK", size)
-    if made is right or last is None or _wrong_somewhere(made, last, try_one)[0]:
+    square = last is not None and last.m == last.n and odd.m != odd.n  # it may need equal sizes, and no multiples
+    if made is right or last is None or square or _wrong_somewhere(made, last, try_one)[0]:
         grouped = in_groups(right, size, lambda one, at: _wrong(one, at, try_one)) if "gridDim" in right.text else None
         made, last = grouped or _equal(right, size, try_one)
     if last is None:
@@ -235,7 +236,8 @@ def _turned(right: Guess, size: Problem, try_one: TryOne) -> tuple[Guess, Proble
     """
     made = replace(right, grid=right.grid[::-1])
     blind = len(right.grid) == 2 and made.grid != right.grid and max(launch(guessed_kernel(right), size).grid) == 1
-    for other in (*[made] * blind, *(exchanged(right) if size.m == size.n else ())):
+    renamed = [*exchanged(right)] if size.m == size.n else []
+    for other in (*[made] * blind, *renamed, *(replace(one, grid=one.grid[::-1]) for one in renamed if blind)):
         odd = odd_size(other, "MNK", size)
         if odd is not None and not _wrong(other, odd, try_one):
             return other, odd

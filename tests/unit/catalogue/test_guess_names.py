@@ -3,6 +3,7 @@
 from dataclasses import replace
 from pathlib import Path
 
+import pytest
 from test_guess_false_alarms import settled
 
 from gemmviz.catalogue.guessing.guess import guess
@@ -10,6 +11,7 @@ from gemmviz.catalogue.guessing.guessed_kernel import guessed_kernel
 from gemmviz.catalogue.guessing.roles import named_so
 from gemmviz.catalogue.guessing.settle import settle
 from gemmviz.catalogue.guessing.trials import OWN_LAUNCH_IS_WRONG
+from gemmviz.catalogue.kernel import Kernel
 from gemmviz.catalogue.launch import launch
 from gemmviz.catalogue.problem import Problem
 from gemmviz.trace.recording.record import record
@@ -131,3 +133,19 @@ def test_so_they_may_where_the_first_size_is_square() -> None:
     found = settle(tiles, lambda kernel, size: "" if kernel.args[0] == "M" or size.m == size.n else "wrong")
     assert found.right and found.roles[:3] == ("M", "N", "K") and "M == N" not in found.requires
     assert OWN_LAUNCH_IS_WRONG not in found.settled and "unless" not in found.settled
+
+
+@pytest.mark.parametrize(("first", "asked"), [("floor(M / 128)", ()), ("no such side", ("M == N",))])
+def test_sizes_that_are_equal_by_chance_are_no_multiples(first: str, asked: tuple[str, ...]) -> None:
+    """Right with M and N exchanged and the grid turned back, or for square matrices only, but not for multiples."""
+    made = guess(OTHERS, Path("mine.cu"))
+    grid = ("floor(M / 128)", "floor(N / 128)")
+    tiles = replace(made, grid=grid, requires=("M % 128 == 0", "N % 128 == 0", "K % 8 == 0"))
+
+    def try_one(kernel: Kernel, size: Problem) -> str:
+        right = size.m == size.n or (kernel.args[0], kernel.grid[0].text) == ("M", first)
+        return "" if right else "wrong"
+
+    found = settle(tiles, try_one)
+    assert found.right and tuple(one for one in found.requires if "%" not in one) == asked
+    assert not any("256" in one for one in found.requires)
