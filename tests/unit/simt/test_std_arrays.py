@@ -46,3 +46,35 @@ def test_an_array_of_the_library_holds_the_sums_of_a_thread(include: str, kind: 
     assert record(made, deadline_s=10).wrong == 0
     if nvrtc_alone.library() is not None:
         assert nvrtc_alone.errors(made, "sm_80") == ""
+
+
+_EACH = """template <size_t... at, class Sums>
+__device__ void add(std::index_sequence<at...>, Sums &sums, float a, const float *b)
+{ ((sums[at] += a * b[at]), ...); }
+"""
+
+
+def test_a_sequence_of_the_library_makes_an_access_for_each_number(tmp_path: Path) -> None:
+    text = _TEXT.format(include="#include <utility>\n#include <array>\n" + _EACH, kind="std::array<float, 4>")
+    loop = "for (int t = 0; t < sums.size(); t++) sums[t] += A[row * N + q] * B[q * N + col + t];"
+    assert loop in text
+    call = "add(std::make_index_sequence<4>{}, sums, A[row * N + q], B + q * N + col);"
+    made = launch(parse(text.replace(loop, call), tmp_path / "mine.cu"), Problem.cube(32))
+    assert record(made, deadline_s=10).wrong == 0
+    if nvrtc_alone.library() is not None:
+        assert nvrtc_alone.errors(made, "sm_80") == ""
+
+
+def test_a_pair_of_the_library_holds_a_place(tmp_path: Path) -> None:
+    text = _TEXT.format(
+        include="#include <utility>\n#include <array>\nusing std::pair;\nusing std::tuple;", kind="std::array<float, 4>"
+    )
+    text = text.replace(
+        "    long long",
+        "    pair<int, int> first{0, 1};\n    first = std::make_pair(first.second, first.first);\n    long long",
+    )
+    text = text.replace("int t = 0", "int t = first.second")
+    made = launch(parse(text, tmp_path / "mine.cu"), Problem.cube(32))
+    assert record(made, deadline_s=10).wrong == 0
+    if nvrtc_alone.library() is not None:
+        assert nvrtc_alone.errors(made, "sm_80") == ""
