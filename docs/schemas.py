@@ -3,6 +3,7 @@
 ``python docs/schemas.py`` writes them; a test fails while they differ from the types.
 """
 
+import inspect
 import json
 from typing import Any
 
@@ -74,6 +75,8 @@ def _schema(form: type) -> dict[str, Any]:
     made = msgspec.json.schema(form)
     for name, table in made["$defs"].items():
         table.pop("title")
+        if "description" in table:  # some versions of msgspec leave the indentation of a docstring, others do not
+            table["description"] = inspect.cleandoc(table["description"])
         if name not in _MAY_GROW:
             table["additionalProperties"] = False
     tidy: dict[str, Any] = _without_float_limits(made)

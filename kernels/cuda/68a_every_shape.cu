@@ -44,7 +44,7 @@
 // schedule.names.step   = "max(BM * BN / 32, bytes * (3 + busy) / 4) + 60 + 30 * alone + 25 * (BN == 32) + (BN == 320) * 50 * (N > 1280 or ACROSS > 1 and K > 4096) + more"
 // schedule.names.meet   = "TOGETHER * BM * BN / 16 + adds * BM * BM * BN / 256 + kept * (2000 + 2000 * (CLUSTER * ACROSS > 1) + SPLIT * BM * BM * BN * 3 / 1024) + shared * (4000 + BM * BN / 2)"
 // schedule.cost  = "max(rounds * (ceil(ceil(K / 64) / SPLIT) * step + BM * BN / 8), (M + N) * K / 1200 / busy * (1 + thin / 4)) + meet + (not small) * CLUSTER * ACROSS * 1000"
-// demo       = { size = [64, 64, 256], params = { BM = 64, BN = 64, STAGES = 2, BLOCKS = 2, CLUSTER = 1, ACROSS = 1, SPLIT = 2, TOGETHER = 0, BOXES = 2 }, block = [1, 0], stop = { share = 0.25 }, lens = "stream-K" }
+// demo       = { size = [64, 64, 256], params = { BM = 64, BN = 64, STAGES = 2, BLOCKS = 2, CLUSTER = 1, ACROSS = 1, SPLIT = 2, TOGETHER = 0, BOXES = 2 }, block = [1, 0], stop = { share = 0.46 }, lens = "stream-K" }
 // dtype      = "float16"
 // accumulate = "float32"
 // constants  = { CLUSTERED = "CLUSTER * ACROSS > 1 or TOGETHER > 0" }
