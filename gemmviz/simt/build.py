@@ -207,7 +207,7 @@ def _flags(tool: Compiler, launch: Launch, as_written: bool, source: str, prelud
             *folders,
         ]
     plain = [_LEVEL[as_written], *_COMMON, *_PLAIN[tool.kind]]
-    plain += local_bounds.FLAGS if tool.kind == "clang" and local_bounds.is_watched(launch) else ()
+    plain += local_bounds.FLAGS if local_bounds.is_watched(launch) else ()
     plain += ["-fdeclspec"] if tool.kind == "clang" and _INDEX_OBJECTS in source else []
     return [*language, *plain, "-fsanitize=thread", *entry.flags(launch)]
 

@@ -3,12 +3,13 @@
 Local arrays are registers, or memory of one thread. They are not recorded, and an index outside of one changes
 whatever lies beside it: other variables, pointers, counters of loops. Clang's check (``-fsanitize=local-bounds``)
 stops at such an access in front of its effect. It compares with the whole array, so a step from one row of a local
-array into the next one is no fault. GCC has no such check; there nothing is watched.
+array into the next one is no fault. GCC has no such check.
 """
 
 import signal
 from dataclasses import replace
 
+from gemmviz.backends.compiler import compiler
 from gemmviz.catalogue.launch import Launch
 from gemmviz.simt.layout import RecorderRun
 from gemmviz.simt.wild_access import local_arrays, locals_of_line
@@ -19,8 +20,13 @@ FLAGS = ("-O0", "-fsanitize=local-bounds")
 
 
 def watched(launch: Launch) -> Launch | None:
-    """Return a launch with indices of local arrays checked; None for a kernel whose text shows no local array."""
-    return replace(launch, macros={**launch.macros, _MACRO: 1}) if local_arrays(launch) else None
+    """Return a launch with indices of local arrays checked.
+
+    None for a kernel whose text shows no local array, and where the compiler has no such check.
+    """
+    if compiler().kind != "clang" or not local_arrays(launch):
+        return None
+    return replace(launch, macros={**launch.macros, _MACRO: 1})
 
 
 def is_watched(launch: Launch) -> bool:

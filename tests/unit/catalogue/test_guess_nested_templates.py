@@ -145,3 +145,16 @@ template <typename W> __global__ void gemm(const float *A, const float *B, float
     assert "only another file declares Mine" in needed(guess(header, Path("mine.cuh"), around=around))
     around = Surroundings(others=(launch.format("Side<16>").replace("DECLARED", ""),))
     assert "only another file" not in needed(guess(header, Path("mine.cuh"), around=around))
+
+
+def test_a_parameter_of_a_helper_is_no_parameter_of_the_kernel() -> None:
+    text = """template <int LW> __device__ float part(const float *a) { return a[LW - 1]; }
+__global__ void gemm(const float *A, const float *B, float *C, int N) {
+    int i = blockIdx.y * 16 + threadIdx.y, j = blockIdx.x * 16 + threadIdx.x;
+    float s = 0;
+    for (int k = 0; k < N; ++k) s += part<1>(A + i * N + k) * B[k * N + j];
+    constexpr auto of = [](auto LW) { return LW; };
+    C[i * N + j] = s;
+}
+"""
+    assert guess(text, Path("mine.cu")).params == {}

@@ -386,16 +386,3 @@ def test_an_empty_kernel_says_so() -> None:
     text = "__global__ void gemm(const float *A, const float *B, float *C, int M, int N, int K)\n{ /* later */ }\n"
     (flaw,) = guess(text, Path("e.cu")).flaws
     assert flaw.text == "the body of the kernel is empty: nothing computes C"
-
-
-def test_a_parameter_of_a_helper_is_no_parameter_of_the_kernel() -> None:
-    text = """template <int LW> __device__ float part(const float *a) { return a[LW - 1]; }
-__global__ void gemm(const float *A, const float *B, float *C, int N) {
-    int i = blockIdx.y * 16 + threadIdx.y, j = blockIdx.x * 16 + threadIdx.x;
-    float s = 0;
-    for (int k = 0; k < N; ++k) s += part<1>(A + i * N + k) * B[k * N + j];
-    constexpr auto of = [](auto LW) { return LW; };
-    C[i * N + j] = s;
-}
-"""
-    assert guess(text, Path("mine.cu")).params == {}

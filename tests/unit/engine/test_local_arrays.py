@@ -1,6 +1,7 @@
 """An index outside of a local array is the finding, and not what it does to other variables."""
 
 import threading
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -14,6 +15,7 @@ from gemmviz.catalogue.problem import Problem
 from gemmviz.checking.examine import examine
 from gemmviz.checking.local_arrays import watch_local_arrays
 from gemmviz.engine.messages import Checked, CheckRequest
+from gemmviz.simt import local_bounds
 from gemmviz.simt.local_bounds import watched
 
 # Each thread has four elements of a row of C, in the local array `sum`.
@@ -96,3 +98,9 @@ def test_a_kernel_without_local_arrays_is_not_recorded_again() -> None:
 )
 def test_no_rung_leaves_a_local_array(rung: Kernel) -> None:
     watch_local_arrays(launch(rung, first_size(rung)), deadline_s=20)
+
+
+def test_nothing_is_watched_by_a_compiler_without_the_check(monkeypatch) -> None:
+    with_arrays = launch(kernel(4), SIZE, {})
+    monkeypatch.setattr(local_bounds, "compiler", lambda: replace(compiler(), kind="gcc"))
+    assert watched(with_arrays) is None
