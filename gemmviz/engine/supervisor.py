@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from gemmviz.bench.document import Document
 from gemmviz.bench.row import Row
+from gemmviz.checking.plan import CheckEntry
 from gemmviz.engine.consent import Consent, refused
 from gemmviz.engine.messages import (
     BenchDone,
@@ -17,6 +18,7 @@ from gemmviz.engine.messages import (
     Failed,
     Header,
     Progress,
+    RecordRequest,
     Reply,
     Request,
     Result,
@@ -96,7 +98,11 @@ class Engine:
             yield from self._tune(request, cancel)
             return
         try:
-            yield from self._process.converse(request, cancel, _FIRST_S)
+            for reply in self._process.converse(request, cancel, _FIRST_S):
+                # A trial among many launches ("verdict") only asks whether C is right.
+                if isinstance(request, RecordRequest) and request.order != "verdict" and _is_crash(reply):
+                    reply = self._watched(_watching(request), cancel) or reply
+                yield reply
         except ProcessLost as lost:
             yield Failed(request.run, lost.kind, str(lost))
 
@@ -236,3 +242,15 @@ class Engine:
                     if silent_deaths > 1:
                         yield Failed(request.run, "internal", tr("the engine does not start: {why}", why=lost))
                         return
+
+
+def _is_crash(reply: Reply) -> bool:
+    return isinstance(reply, Failed) and reply.kind == "crash"
+
+
+def _watching(request: RecordRequest) -> CheckRequest:
+    """Return the request that looks at the local arrays of a launch whose recording crashed."""
+    launch = CheckEntry(m=request.m, n=request.n, k=request.k, params=request.params)
+    return CheckRequest(
+        request.run, request.path, request.text, [launch], request.deadline_s, watches=True, language=request.language
+    )

@@ -8,6 +8,7 @@ from pathlib import Path
 from gemmviz.catalogue.errors import GemmvizError
 from gemmviz.catalogue.guessing.guess import has_kernel
 from gemmviz.catalogue.source_files import CUDA
+from gemmviz.catalogue.unclosed_body import unclosed_body
 from gemmviz.catalogue.user_file import read_source
 from gemmviz.language import tr
 
@@ -38,6 +39,9 @@ def what_to_do(text: str, path: Path) -> str:
             "Open the file that holds the kernel, or write it here."
         )
     if _MARK in text:
+        unclosed = unclosed_body(text)
+        if unclosed is not None:
+            return str(unclosed)
         return tr(
             "no front matter, and none can be guessed: it starts with a line `// ---gemmviz` and ends with `// ---`"
         )

@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from gemmviz.catalogue.guessing.guess import guess
+from gemmviz.catalogue.guessing.undescribed import what_to_do
 from gemmviz.catalogue.ladder import ladder
 from gemmviz.catalogue.unclosed_body import unclosed_body
 
@@ -54,3 +55,8 @@ def test_a_kernel_inside_of_an_open_body_is_not_said_to_be_nowhere() -> None:
     assert made.doubts == [
         "mine.cu:1: a closing brace is missing: the body that begins in line 1 is not closed before line 2"
     ]
+
+
+def test_a_file_that_is_opened_says_it_too() -> None:
+    said = what_to_do("int check(int x) { if (x) { return 1; }\n" + KERNEL, Path("mine.cu"))
+    assert said == "a closing brace is missing: the body that begins in line 1 is not closed before line 2"

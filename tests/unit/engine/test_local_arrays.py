@@ -14,7 +14,7 @@ from gemmviz.catalogue.launch import launch
 from gemmviz.catalogue.problem import Problem
 from gemmviz.checking.examine import examine
 from gemmviz.checking.local_arrays import watch_local_arrays
-from gemmviz.engine.messages import Checked, CheckRequest
+from gemmviz.engine.messages import Checked, CheckRequest, Failed, RecordRequest
 from gemmviz.simt import local_bounds
 from gemmviz.simt.local_bounds import watched
 
@@ -66,6 +66,14 @@ def test_a_crash_that_an_index_of_a_local_array_caused_is_out_of_bounds(engine) 
     # The write goes over the counter of the loop, so the next one is far away, or the loop does not end.
     ((kind, line, text),) = found(engine, kernel(4, more=("sum[i] +=", "sum[i + (K << 20) * (k == 3)] +=")))
     assert (kind, line) == ("out of bounds", HERE) and "outside of the local array sum" in text
+
+
+@clang
+def test_a_recording_that_crashes_by_it_says_so(engine) -> None:
+    crashing = kernel(4, more=("sum[i] +=", "sum[i + (K << 20) * (k == 3)] +="))
+    request = RecordRequest(1, "/nowhere/mine.cu", crashing.text, 8, 16, 4, deadline_s=2.0)
+    (failed,) = [one for one in engine.run(request, threading.Event()) if isinstance(one, Failed)]
+    assert (failed.kind, failed.line) == ("crash", HERE) and "outside of the local array sum" in failed.message
 
 
 def test_a_crash_for_another_reason_stays_one(engine) -> None:
