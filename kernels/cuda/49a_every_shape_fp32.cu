@@ -1,24 +1,24 @@
 // ---gemmviz
-// version    = 6
+// version    = 7
 // title      = "Every shape, FP32"
 // idea       = "The tile follows from M, N and K, down to 32 rows; a few rows of C, or a few tiles with a long sum, then keep all multiprocessors busy."
 // entry      = "every_shape_fp32<TM, WM, WN, TN, BK, STAGES, GROUP>"
 // args       = ["A", "B.map", "B", "C", "M", "N", "K"]
-// params     = { TM = [8, 4], WM = [2, 1], WN = [4, 8], TN = [16, 8, 4], BK = [16, 8], STAGES = [8, 6, 4, 2], GROUP = [8, 16, 4], BLOCKS = [132, 264, 2, 3] }
+// params     = { TM = [8, 4], WM = [2, 1], WN = [4, 8], TN = [16, 8, 4], BK = [16, 64, 32, 8], STAGES = [8, 6, 4, 2], GROUP = [8, 16, 4], BLOCKS = [132, 264, 2, 3] }
 // schedule.sets  = [
-//   { TM = 8, WM = 2, WN = 4, TN = 16, STAGES = 6, GROUP = 16 },
+//   { TM = 8, WM = 2, WN = 4, TN = 16, BK = 64, STAGES = 2, GROUP = 16 }, { TM = 8, WM = 2, WN = 4, TN = 16, BK = 32, STAGES = 3, GROUP = 16 },
 //   { TM = 8, WM = 1, WN = 8, TN = 8 }, { TM = 8, WM = 2, WN = 4, TN = 8 },
 //   { TM = 4, WM = 1, WN = 4, TN = 16 }, { TM = 4, WM = 1, WN = 8, TN = 8 }, { TM = 4, WM = 1, WN = 4, TN = 8 },
-//   { TM = 8, WM = 1, WN = 4, TN = 4 }, { TM = 4, WM = 1, WN = 4, TN = 4 }
+//   { TM = 4, WM = 1, WN = 4, TN = 8, BK = 64, STAGES = 4 }, { TM = 8, WM = 1, WN = 4, TN = 4 }, { TM = 4, WM = 1, WN = 4, TN = 4, BK = 64, STAGES = 4 }
 // ]
 // schedule.each  = { BLOCKS = ["SMS", "min(SMS, max(1, floor(SMS / (ceil(M / (8 * TM * WM)) * ceil(N / (4 * WN * TN))))) * ceil(M / (8 * TM * WM)) * ceil(N / (4 * WN * TN)))"] }
 // schedule.tile  = ["8 * TM * WM", "4 * WN * TN"]
 // schedule.tiles = "BLOCKS"
 // schedule.names.tile  = "8 * TM * WM * 4 * WN * TN"
 // schedule.names.tiles = "ceil(M / (8 * TM * WM)) * ceil(N / (4 * WN * TN))"
-// schedule.names.step  = "tile / 8 * (1 + (TM + TN) / (TM * TN) + (WM * WN == 4) * 13 / 100) + 70 + (N % 4 > 0) * (1 + N % 2) * WN * TN * 9 / 5"
+// schedule.names.step  = "tile / 8 * (1 + (TM + TN) / (TM * TN) + (WM * WN == 4) * 13 / 100) + 30 + 640 / BK + (N % 4 > 0) * ((1 + N % 2) * WN * TN * 9 / 5 + (BK > 32) * tile / 50)"
 // schedule.names.parts = "(tiles % BLOCKS > 0) * max(1, ceil(BLOCKS / tiles))"
-// schedule.cost  = "tiles * ceil(K / 16) / BLOCKS * step + ceil(tiles / BLOCKS) * tile / 12 + (parts > 0) * 3000 + parts * tile / 6"
+// schedule.cost  = "tiles * K / 16 / BLOCKS * step + ceil(tiles / BLOCKS) * tile / 12 + (parts > 0) * 2000 + parts * tile / 5"
 // demo       = { size = [64, 64, 128], params = { TM = 4, WM = 1, WN = 4, TN = 4, BK = 16, STAGES = 2, GROUP = 4, BLOCKS = 3 }, block = [1, 0], stop = { share = 0.4 }, lens = "stream-K" }
 // capability = "9.0a"
 // constants  = { SHIFT = "N % 4" }
@@ -28,8 +28,8 @@
 // grid       = ["BLOCKS"]
 // shared     = "STAGES * BK * (8 * TM * WM + 4 + 4 * WN * TN) * 4 + (N % 4 > 0) * WM * WN * 128 * (TN + 1) + 128"
 // requires   = [
-//   "TM == 4 or TM == 8", "WM * WN == 4 or WM * WN == 8", "TN % 4 == 0", "BK % 8 == 0", "4 * WN * TN <= 256",
-//   "WM * WN * TN <= 128", "BLOCKS >= 1", "BLOCKS <= 264", "STAGES >= 2", "M * K <= 4294967295",
+//   "TM == 4 or TM == 8", "WM * WN == 4 or WM * WN == 8", "TN % 4 == 0", "BK % 8 == 0", "TM * TN > 64 or BK <= 16 or BK % 16 == 0", "4 * WN * TN <= 256",
+//   "WM * WN * TN <= 128", "BLOCKS >= 1", "BLOCKS <= 264", "STAGES >= 2", "STAGES <= 13", "M * K <= 4294967295",
 //   "STAGES * BK * (8 * TM * WM + 4 + 4 * WN * TN) * 4 + (N % 4 > 0) * WM * WN * 128 * (TN + 1) + 128 <= 231424"
 // ]
 // ---
@@ -100,6 +100,34 @@ __device__ __forceinline__ void take4(float *to, const float *from)
     to[0] = v.x, to[1] = v.y, to[2] = v.z, to[3] = v.w;
 }
 
+// The operands of a k: a column of A's tile and a row of B's.
+template <int TM, int TN> struct operands {
+    float a[TM], b[TN];
+
+    __device__ __forceinline__ void take(const float *at, const float *bt)
+    {
+        #pragma unroll
+        for (int j = 0; j < TN; j += 4)
+            take4(b + j, bt + 4 * j);
+        #pragma unroll
+        for (int i = 0; i < TM; i += 4)
+            take4(a + i, at + 8 * i);
+    }
+    // To and fro: each product shares an operand with the one before, which the hardware need not read again.
+    // Registers stand in two banks: three operands, or two of one bank, take two cycles.
+    __device__ __forceinline__ void multiply(float (&sum)[TM][TN]) const
+    {
+        #pragma unroll
+        for (int i = 0; i < TM; i++) {
+            #pragma unroll
+            for (int e = 0; e < TN; e++) {
+                int j = i % 2 ? TN - 1 - e : e;
+                sum[i][j] += a[i] * b[j];
+            }
+        }
+    }
+};
+
 // N % 4 (the value here is replaced). The copy engine takes B only if its rows begin at multiples of 16 bytes, so where SHIFT
 // is not 0, the copying warps copy B element by element, as they do A, or two by two if N is even. They need more registers
 // then: if one of theirs had to go to memory, the compiler would give the sums other registers, too, and the main loop would
@@ -131,11 +159,17 @@ template <int TM, int WM, int WN, int TN, int BK, int STAGES, int GROUP>
 __global__ void __launch_bounds__(COPIERS + 32 * WM * WN, 1)
 every_shape_fp32(const float *A, const __grid_constant__ tensor_map B, const float *B_elements, float *C, int M, int N, int K)
 {
+    // So many k's are unrolled. With 128 sums for a thread these are two, as a loop: in longer code the compiler moves sums from
+    // register to register, and more products take operands of one bank.
+    constexpr int UNROLLED = TM * TN > 64 ? 2 : BK < 16 ? BK : 16;
     // A's tile lies transposed, so that a thread takes four rows at once; 4 more columns keep the copies off each other's banks.
     constexpr int WARPS = WM * WN, BM = 8 * TM * WM, BN = 4 * TN * WN, PITCH = BM + 4;
+    // Numbers of barriers of the block. At EMPTY + s the copying warps wait until all others have read stage s: unlike the wait for a
+    // barrier in shared memory, this one takes no instructions.
+    constexpr int SUMMED = 1, EMPTY = 2, THREADS = COPIERS + 32 * WARPS;
     extern __shared__ __align__(128) float tiles_of[];
     float *Bs = tiles_of, *As = tiles_of + STAGES * BK * BN;
-    __shared__ barrier full[STAGES], empty[STAGES];
+    __shared__ barrier full[STAGES];
     int warp = threadIdx.x / 32 - COPIERS / 32, lane = threadIdx.x % 32;
     int rows = (M + BM - 1) / BM, cols = (N + BN - 1) / BN;
     share work(rows * cols, (K + BK - 1) / BK);
@@ -143,10 +177,8 @@ every_shape_fp32(const float *A, const __grid_constant__ tensor_map B, const flo
     unsigned parity = 0;
 
     if (threadIdx.x == 0) {
-        for (int s = 0; s < STAGES; s++) {
+        for (int s = 0; s < STAGES; s++)
             barrier_init(full[s], COPIERS + (SHIFT == 0));
-            barrier_init(empty[s], WARPS);
-        }
         barriers_ready();
     }
     __syncthreads();
@@ -155,6 +187,7 @@ every_shape_fp32(const float *A, const __grid_constant__ tensor_map B, const flo
         registers_down<SHIFT ? 56 : 40>();
         constexpr int ROWS = COPIERS / 8;
         int k0 = lane % 8, m0 = threadIdx.x / 8; // 8 lanes read 8 columns of a row of A, one sector; a warp, 4 rows
+        bool used = false; // whether stages have been multiplied already
         piece p;
         while (work.next(p)) {
             place at = place_of<GROUP>(p.tile, rows, cols);
@@ -164,7 +197,8 @@ every_shape_fp32(const float *A, const __grid_constant__ tensor_map B, const flo
             for (int i = 0; i < BM / ROWS; i++)
                 from[i] = (unsigned)min(at.row * BM + m0 + i * ROWS, M - 1) * (unsigned)K + p.from * BK + k0;
             for (int step = p.from; step < p.to; step++) {
-                barrier_wait(empty[stage], parity ^ 1);
+                if (used)
+                    threads_meet(EMPTY + stage, THREADS);
                 if constexpr (SHIFT) {
                     float *to = Bs + stage * BK * BN;
                     const float *from = B_elements + (size_t)(step * BK) * N + at.col * BN;
@@ -192,7 +226,7 @@ every_shape_fp32(const float *A, const __grid_constant__ tensor_map B, const flo
                     from[i] += BK;
                 barrier_arrive_copied(full[stage]);
                 if (++stage == STAGES)
-                    stage = 0, parity ^= 1;
+                    stage = 0, used = true;
             }
         }
         return;
@@ -203,18 +237,13 @@ every_shape_fp32(const float *A, const __grid_constant__ tensor_map B, const flo
     // of its columns, 4 side by side, then 4 more every 16: lanes that read at once then read side by side.
     int tm = lane / 4, tn = lane % 4, me = threadIdx.x - COPIERS;
     int row0 = warp % WM * 8 * TM + 4 * tm, col0 = warp / WM * 4 * TN + 4 * tn;
-    float a[2][TM], b[2][TN]; // this k's operands, and the next one's on their way
+    operands<TM, TN> now, then; // of one k and the next; one is on its way while the other is multiplied
     const float *a0 = As + row0, *b0 = Bs + col0;
     piece p, later;
     bool any = work.next(p);
     if (any) {
         barrier_wait(full[0], 0);
-        #pragma unroll
-        for (int i = 0; i < TM; i += 4)
-            take4(&a[0][i], a0 + 8 * i);
-        #pragma unroll
-        for (int j = 0; j < TN; j += 4)
-            take4(&b[0][j], b0 + 4 * j);
+        now.take(a0, b0);
     }
     for (; any; p = later) {
         any = work.next(later);
@@ -222,38 +251,32 @@ every_shape_fp32(const float *A, const __grid_constant__ tensor_map B, const flo
         for (int step = p.from; step < p.to; step++) {
             int next = stage + 1 == STAGES ? 0 : stage + 1;
             unsigned next_parity = next ? parity : parity ^ 1;
-            bool more = step + 1 < p.to || any;
-            const float *a_at = a0 + stage * BK * PITCH, *b_at = b0 + stage * BK * BN;
-            const float *a_next = a0 + next * BK * PITCH, *b_next = b0 + next * BK * BN;
-            #pragma unroll
-            for (int k = 0; k < BK; k++) {
-                bool last = k == BK - 1;
-                if (last && more)
-                    barrier_wait(full[next], next_parity);
-                const float *at = last ? a_next : a_at + (k + 1) * PITCH;
-                const float *bt = last ? b_next : b_at + (k + 1) * BN;
-                if (!last || more) {
-                    #pragma unroll
-                    for (int j = 0; j < TN; j += 4)
-                        take4(&b[(k + 1) % 2][j], bt + 4 * j);
-                    #pragma unroll
-                    for (int i = 0; i < TM; i += 4)
-                        take4(&a[(k + 1) % 2][i], at + 8 * i);
-                }
-                // To and fro: each product shares an operand with the one before, which the hardware need not read again.
-                // Registers stand in two banks: three operands, or two of one bank, take two cycles.
+            const float *at = a0 + stage * BK * PITCH, *bt = b0 + stage * BK * BN;
+            // What is left of K in this step; the last step of a tile may have less than BK.
+            #pragma unroll 1
+            for (int left = min(BK, K - step * BK); left > UNROLLED; left -= UNROLLED) {
                 #pragma unroll
-                for (int i = 0; i < TM; i++) {
-                    #pragma unroll
-                    for (int e = 0; e < TN; e++) {
-                        int j = i % 2 ? TN - 1 - e : e;
-                        sum[i][j] += a[k % 2][i] * b[k % 2][j];
-                    }
+                for (int k = 0; k < UNROLLED; k += 2) {
+                    then.take(at + (k + 1) * PITCH, bt + (k + 1) * BN);
+                    now.multiply(sum);
+                    now.take(at + (k + 2) * PITCH, bt + (k + 2) * BN);
+                    then.multiply(sum);
                 }
+                at += UNROLLED * PITCH, bt += UNROLLED * BN;
             }
-            __syncwarp();
-            if (lane == 0)
-                barrier_arrive(empty[stage]);
+            #pragma unroll
+            for (int k = 0; k < UNROLLED; k += 2) {
+                then.take(at + (k + 1) * PITCH, bt + (k + 1) * BN);
+                now.multiply(sum);
+                if (k + 2 < UNROLLED) {
+                    now.take(at + (k + 2) * PITCH, bt + (k + 2) * BN);
+                } else if (step + 1 < p.to || any) {
+                    barrier_wait(full[next], next_parity);
+                    now.take(a0 + next * BK * PITCH, b0 + next * BK * BN);
+                }
+                then.multiply(sum);
+            }
+            threads_arrive(EMPTY + stage, THREADS);
             stage = next, parity = next_parity;
         }
 
@@ -266,7 +289,7 @@ every_shape_fp32(const float *A, const __grid_constant__ tensor_map B, const flo
                     mine[(i * TN / 4 + j / 4) * 32 * WARPS + me] =
                         make_float4(sum[i][j] + 0.0f, sum[i][j + 1] + 0.0f, sum[i][j + 2] + 0.0f, sum[i][j + 3] + 0.0f);
             }
-            threads_meet(1, 32 * WARPS);
+            threads_meet(SUMMED, 32 * WARPS);
             if (me == 0)
                 flag_raise(ready[blockIdx.x]);
             continue;
@@ -279,7 +302,7 @@ every_shape_fp32(const float *A, const __grid_constant__ tensor_map B, const flo
             for (; early < other; early += 32 * WARPS)
                 if (work.first_step(early) < work.first_step(early + 1))
                     flag_await(ready[early]);
-            threads_meet(1, 32 * WARPS);
+            threads_meet(SUMMED, 32 * WARPS);
         }
         if constexpr (TM * TN <= 64) {
             // There are registers for the sums of two blocks at a time: the second ones are on their way with the first.
@@ -365,7 +388,7 @@ every_shape_fp32(const float *A, const __grid_constant__ tensor_map B, const flo
 // ---gemmviz breaks
 // [no-wait-for-empty]
 // title = "Without waiting for a stage to be empty"
-// find = "barrier_wait(empty[stage], parity ^ 1);"
+// find = "threads_meet(EMPTY + stage, THREADS);"
 // replace = ";"
 // expect = ["race", "read of memory nobody wrote"]
 // at = [32, 64, 64]

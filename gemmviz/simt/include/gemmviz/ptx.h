@@ -142,6 +142,7 @@ GEMMVIZ_PTX void shared_written() { gv_shared_written(); }
 GEMMVIZ_PTX void stmatrix_x4(void *row, const unsigned (&r)[4]) { gv_stmatrix(row, r, 4, 0); }
 
 GEMMVIZ_PTX void threads_meet(int number, int threads) { gv_named_barrier(number, threads); }
+GEMMVIZ_PTX void threads_arrive(int number, int threads) { gv_named_arrival(number, threads); }
 GEMMVIZ_PTX unsigned cluster_rank() { return gv_cluster_rank(); }
 GEMMVIZ_PTX void cluster_meet() { gv_cluster_barrier(); }
 GEMMVIZ_PTX void cluster_begin()

@@ -184,6 +184,11 @@ GEMMVIZ_PTX void threads_meet(int number, int threads)
 {
     asm volatile("bar.sync %0, %1;" :: "r"(number), "r"(threads) : "memory");
 }
+// Counts this thread among them, and does not wait.
+GEMMVIZ_PTX void threads_arrive(int number, int threads)
+{
+    asm volatile("bar.arrive %0, %1;" :: "r"(number), "r"(threads) : "memory");
+}
 GEMMVIZ_PTX unsigned cluster_rank()
 {
     unsigned rank;
