@@ -2,6 +2,7 @@
 
 import csv
 import io
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -23,6 +24,9 @@ COUNTERS = {
 }
 
 
+# Instructions of the uniform datapath: a warp executes them or does not.
+_FOR_A_WARP = re.compile(r"(?:@\S+ )?U")
+_THREADS = "Thread Instructions Executed", "Predicated-On Thread Instructions Executed"
 _COLUMNS = (
     "Address Space",
     "Access Operation",
@@ -50,7 +54,7 @@ class Instruction(msgspec.Struct, frozen=True, array_like=True):
     bits
         Per thread.
     executed
-        By warps.
+        By warps; of an instruction for the whole warp, such as a box of the copy engine, only where its predicate was true.
     requests, sectors
         To global memory.
     wavefronts
@@ -174,9 +178,12 @@ def instructions(source: str, file: str) -> list[Instruction]:
                 # A kernel without shared memory has no column for it.
                 space, way, *figures = (row[columns[name]] if name in columns else "0" for name in _COLUMNS)
                 if line or address not in found:
-                    found[address] = Instruction(
-                        line, " ".join(text.split()), space.lower(), way == "Store", *map(_whole, figures)
-                    )
+                    code = " ".join(text.split())
+                    bits, executed, *moved = map(_whole, figures)
+                    if _FOR_A_WARP.match(code) and all(name in columns for name in _THREADS):
+                        began, did = (_whole(row[columns[name]]) for name in _THREADS)
+                        executed = executed * did // max(began, 1)
+                    found[address] = Instruction(line, code, space.lower(), way == "Store", bits, executed, *moved)
     return [found[address] for address in sorted(found)]
 
 

@@ -184,3 +184,13 @@ def test_lines_of_a_header_are_not_lines_of_the_kernel() -> None:
             (12, "STG"),
             (0, "LDG"),
         ]
+
+
+def test_a_box_counts_only_for_the_warps_whose_predicate_was_true() -> None:
+    head = "Line No,Source,Address,Source,Address Space,Access Operation,Access Size,Instructions Executed"
+    head += ",Thread Instructions Executed,Predicated-On Thread Instructions Executed,L1 Tag Requests Global"
+    head += ",L2 Theoretical Sectors Global,L1 Wavefronts Shared"
+    rest = '"global,shared",Load,0,512,16384,4096,0,0,0'
+    text = f'File Path,/a.cu\n{head}\n7,"load",-,,,,,,,,,,\n,,0x10,@!UP0 UTMALDG.2D [UR12],{rest}\n'
+    assert [i.executed for i in instructions(text, "a.cu")] == [128]
+    assert [i.executed for i in instructions(text.replace("@!UP0 UTMALDG.2D", "LDS.128"), "a.cu")] == [512]
