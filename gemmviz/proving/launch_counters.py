@@ -54,8 +54,8 @@ class Instruction(msgspec.Struct, frozen=True, array_like=True):
     bits
         Per thread.
     executed
-        By warps. An instruction for the whole warp, such as a box of the copy engine, counts only where its predicate was
-        true.
+        By warps. An instruction for the whole warp, such as a box of the copy engine, counts only where its predicate
+        was true.
     requests, sectors
         To global memory.
     wavefronts
