@@ -14,10 +14,10 @@
 //   { BM = 128, BN = 128, STAGES = 6, CLUSTER = 2, ACROSS = 1, BOXES = 2, GROUP = 8 }, { BM = 128, BN = 128, STAGES = 6, CLUSTER = 1, ACROSS = 1, BOXES = 2, GROUP = 8 },
 //   { BM = 192, BN = 96, STAGES = 5, CLUSTER = 1, ACROSS = 1, BOXES = 1, GROUP = 4 }, { BM = 128, BN = 96, STAGES = 6, CLUSTER = 1, ACROSS = 1, BOXES = 2, GROUP = 8 },
 //   { BM = 64, BN = 256, STAGES = 5, CLUSTER = 2, ACROSS = 1, BOXES = 2, GROUP = 8 }, { BM = 128, BN = 64, STAGES = 8, CLUSTER = 1, ACROSS = 1, BOXES = 2, GROUP = 8 },
-//   { BM = 64, BN = 128, STAGES = "8 - 2 * (M > 256 and N % 64 > 0 and N % 8 == 0 and (4 * ceil(M / 128) * ceil(N / 128) <= SMS or K % 64 > 0 and 8 * ceil(M / 128) * ceil(N / 128) >= 3 * SMS))", CLUSTER = 2, ACROSS = 1, BOXES = 2, GROUP = 8 }, { BM = 64, BN = 128, STAGES = 8, CLUSTER = 1, ACROSS = 1, BOXES = 2, GROUP = 16 },
+//   { BM = 64, BN = 128, STAGES = "8 - 2 * (M > 256 and N % 32 > 0 and N % 8 == 0 and (4 * ceil(M / 128) * ceil(N / 128) <= SMS or K % 64 > 0 and 8 * ceil(M / 128) * ceil(N / 128) >= 3 * SMS))", CLUSTER = 2, ACROSS = 1, BOXES = 2, GROUP = 8 }, { BM = 64, BN = 128, STAGES = 8, CLUSTER = 1, ACROSS = 1, BOXES = 2, GROUP = 16 },
 //   { BM = 64, BN = 128, STAGES = 8, CLUSTER = 1, ACROSS = 2, BOXES = 2, GROUP = 16 },
 //   { BM = 64, BN = 96, STAGES = 10, CLUSTER = 2, ACROSS = 1, BOXES = 2, GROUP = 8 }, { BM = 64, BN = 96, STAGES = 10, CLUSTER = 1, ACROSS = 1, BOXES = 2, GROUP = 8 },
-//   { BM = 64, BN = 64, STAGES = "12 - 2 * (M > 256 and N % 64 > 0 and N % 8 == 0 and K % 64 > 0)", CLUSTER = 2, ACROSS = 1, BOXES = 2, GROUP = 8 }, { BM = 64, BN = 64, STAGES = 12, CLUSTER = 1, ACROSS = 1, BOXES = 2, GROUP = 8 },
+//   { BM = 64, BN = 64, STAGES = "12 - 2 * (M > 256 and N % 32 > 0 and N % 8 == 0 and K % 64 > 0)", CLUSTER = 2, ACROSS = 1, BOXES = 2, GROUP = 8 }, { BM = 64, BN = 64, STAGES = 12, CLUSTER = 1, ACROSS = 1, BOXES = 2, GROUP = 8 },
 //   { BM = 64, BN = 32, STAGES = 8, CLUSTER = 2, ACROSS = 1, BOXES = 2, GROUP = 8 },
 //   { BM = 64, BN = 64, STAGES = 12, CLUSTER = 1, ACROSS = 1, BOXES = 2, GROUP = 4, TOGETHER = 1 }, { BM = 64, BN = 128, STAGES = 8, CLUSTER = 1, ACROSS = 1, BOXES = 2, GROUP = 4, TOGETHER = 1 },
 //   { BM = 128, BN = 64, STAGES = 8, CLUSTER = 1, ACROSS = 1, BOXES = 2, GROUP = 4, TOGETHER = 1 }, { BM = 128, BN = 128, STAGES = 6, CLUSTER = 1, ACROSS = 1, BOXES = 2, GROUP = 4, TOGETHER = 1 }
@@ -29,7 +29,7 @@
 // schedule.names.busy   = "min(1, tiles * SPLIT / SMS)"
 // schedule.names.shared = "tiles > SMS and tiles % SMS > 0 and 4 * (tiles % SMS) <= 3 * SMS"
 // schedule.names.rounds = "shared * tiles / SMS + (not shared) * ceil(tiles * SPLIT / SMS)"
-// schedule.names.crooked = "N % 64 > 0 and N % 8 == 0"
+// schedule.names.crooked = "N % 32 > 0 and N % 8 == 0"
 // schedule.names.alone  = "ACROSS == 1 and N <= 4 * BN and M > 2 * N"
 // schedule.names.beside = "ACROSS > 1 and N <= 4 * BN and M >= 2 * N and not crooked"
 // schedule.names.small  = "(M + N) * K <= 1572864 and ACROSS == 1 and SPLIT == 1 and tiles <= SMS"
@@ -41,7 +41,8 @@
 // schedule.names.adds   = "(deep or crooked) and SPLIT == 2 and not TOGETHER and not narrow"
 // schedule.names.kept   = "SPLIT > 1 and not TOGETHER and not adds"
 // schedule.names.apart  = "not small and BM == 64 and BN == 128 and ACROSS == 1 and SPLIT == 1 and tiles <= SMS and M < 2 * N and N < 2 * M and K <= 4096 and K % 8 == 0 and N % 64 == 0 or deep"
-// schedule.names.bytes  = "apart * (BM + BN) * 2 + (not apart) * (BM / ACROSS + BN / CLUSTER / (1 + beside / 2) * (1 + crooked * (CLUSTER == 1) / 2)) * 128 / 44"
+// schedule.names.of_b   = "BN / CLUSTER / (1 + beside / 2) * (1 + crooked * (CLUSTER == 1) / 2 + crooked * (CLUSTER > 1 and tiles > SMS) * 3 / 20)"
+// schedule.names.bytes  = "apart * (BM + BN) * 2 + (not apart) * (BM / ACROSS + of_b) * 128 / 44"
 // schedule.names.boxes  = "25 * (BN == 32 or BM == 64 and BN == 96) * (1 + crooked)"
 // schedule.names.step   = "max(BM * BN / 32, bytes * (3 + busy) / 4) + 60 + 30 * alone + boxes + (BN == 320) * 50 * (N > 1280 or ACROSS > 1 and K > 4096) + more"
 // schedule.names.added  = "adds * BM * BN / 4 * (1 + deep * (BM / 64 - 1))"
