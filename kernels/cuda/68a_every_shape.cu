@@ -14,10 +14,12 @@
 //   { BM = 128, BN = 128, STAGES = 6, CLUSTER = 2, ACROSS = 1, BOXES = 2, GROUP = 8 }, { BM = 128, BN = 128, STAGES = 6, CLUSTER = 1, ACROSS = 1, BOXES = 2, GROUP = 8 },
 //   { BM = 192, BN = 96, STAGES = 5, CLUSTER = 1, ACROSS = 1, BOXES = 1, GROUP = 4 }, { BM = 128, BN = 96, STAGES = 6, CLUSTER = 1, ACROSS = 1, BOXES = 2, GROUP = 8 },
 //   { BM = 64, BN = 256, STAGES = 5, CLUSTER = 2, ACROSS = 1, BOXES = 2, GROUP = 8 }, { BM = 128, BN = 64, STAGES = 8, CLUSTER = 1, ACROSS = 1, BOXES = 2, GROUP = 8 },
-//   { BM = 64, BN = 128, STAGES = 8, CLUSTER = 2, ACROSS = 1, BOXES = 2, GROUP = 8 }, { BM = 64, BN = 128, STAGES = 8, CLUSTER = 1, ACROSS = 1, BOXES = 2, GROUP = 16 },
+//   { BM = 64, BN = 128, STAGES = "8 - 2 * (M > 256 and N % 32 > 0 and N % 8 == 0 and (4 * ceil(M / 128) * ceil(N / 128) <= SMS or K % 64 > 0 and 8 * ceil(M / 128) * ceil(N / 128) >= 3 * SMS))", CLUSTER = 2, ACROSS = 1, BOXES = 2, GROUP = 8 },
+//   { BM = 64, BN = 128, STAGES = 8, CLUSTER = 1, ACROSS = 1, BOXES = 2, GROUP = 16 },
 //   { BM = 64, BN = 128, STAGES = 8, CLUSTER = 1, ACROSS = 2, BOXES = 2, GROUP = 16 },
 //   { BM = 64, BN = 96, STAGES = 10, CLUSTER = 2, ACROSS = 1, BOXES = 2, GROUP = 8 }, { BM = 64, BN = 96, STAGES = 10, CLUSTER = 1, ACROSS = 1, BOXES = 2, GROUP = 8 },
-//   { BM = 64, BN = 64, STAGES = 12, CLUSTER = 2, ACROSS = 1, BOXES = 2, GROUP = 8 }, { BM = 64, BN = 64, STAGES = 12, CLUSTER = 1, ACROSS = 1, BOXES = 2, GROUP = 8 },
+//   { BM = 64, BN = 64, STAGES = "12 - 2 * (M > 256 and N % 32 > 0 and N % 8 == 0 and K % 64 > 0)", CLUSTER = 2, ACROSS = 1, BOXES = 2, GROUP = 8 },
+//   { BM = 64, BN = 64, STAGES = 12, CLUSTER = 1, ACROSS = 1, BOXES = 2, GROUP = 8 },
 //   { BM = 64, BN = 32, STAGES = 8, CLUSTER = 2, ACROSS = 1, BOXES = 2, GROUP = 8 },
 //   { BM = 64, BN = 64, STAGES = 12, CLUSTER = 1, ACROSS = 1, BOXES = 2, GROUP = 4, TOGETHER = 1 }, { BM = 64, BN = 128, STAGES = 8, CLUSTER = 1, ACROSS = 1, BOXES = 2, GROUP = 4, TOGETHER = 1 },
 //   { BM = 128, BN = 64, STAGES = 8, CLUSTER = 1, ACROSS = 1, BOXES = 2, GROUP = 4, TOGETHER = 1 }, { BM = 128, BN = 128, STAGES = 6, CLUSTER = 1, ACROSS = 1, BOXES = 2, GROUP = 4, TOGETHER = 1 }
@@ -29,20 +31,25 @@
 // schedule.names.busy   = "min(1, tiles * SPLIT / SMS)"
 // schedule.names.shared = "tiles > SMS and tiles % SMS > 0 and 4 * (tiles % SMS) <= 3 * SMS"
 // schedule.names.rounds = "shared * tiles / SMS + (not shared) * ceil(tiles * SPLIT / SMS)"
+// schedule.names.uneven = "N % 64 > 0 and N % 8 == 0"
+// schedule.names.skewed = "uneven and N % 32 > 0"
 // schedule.names.alone  = "ACROSS == 1 and N <= 4 * BN and M > 2 * N"
-// schedule.names.beside = "ACROSS > 1 and N <= 4 * BN and M >= 2 * N"
+// schedule.names.beside = "ACROSS > 1 and N <= 4 * BN and M >= 2 * N and not skewed"
 // schedule.names.small  = "(M + N) * K <= 1572864 and ACROSS == 1 and SPLIT == 1 and tiles <= SMS"
 // schedule.names.thin   = "M < 64 and SPLIT == 1 and (BN < 128 or BM * CLUSTER > 64)"
 // schedule.names.narrow = "0"
-// schedule.names.deep   = "SPLIT > 1 and CLUSTER * ACROSS == 1 and K % 64 == 0 and N % 64 == 0 and BN % 64 == 0"
+// schedule.names.deep   = "SPLIT > 1 and CLUSTER * ACROSS == 1 and N % 64 == 0 and BN % 64 == 0 and (K % 64 == 0 or K % 8 == 0 and BM == 64 and BN == 128 and not TOGETHER)"
 // schedule.names.like   = "BN > BM and N > M or BM > BN and M > N"
 // schedule.names.more   = "TOGETHER * (100 + 50 * like + 100 * (K > 4096))"
-// schedule.names.adds   = "deep and SPLIT == 2 and not TOGETHER and not narrow"
+// schedule.names.adds   = "(deep or uneven) and SPLIT == 2 and not TOGETHER and not narrow"
 // schedule.names.kept   = "SPLIT > 1 and not TOGETHER and not adds"
-// schedule.names.apart  = "not small and BM == 64 and BN == 128 and ACROSS == 1 and SPLIT == 1 and tiles <= SMS and M < 2 * N and N < 2 * M and K <= 4096 and K % 64 == 0 and N % 64 == 0 or deep"
-// schedule.names.bytes  = "apart * (BM + BN) * 2 + (not apart) * (BM / ACROSS + BN / CLUSTER / (1 + beside / 2)) * 128 / 44"
-// schedule.names.step   = "max(BM * BN / 32, bytes * (3 + busy) / 4) + 60 + 30 * alone + 25 * (BN == 32) + (BN == 320) * 50 * (N > 1280 or ACROSS > 1 and K > 4096) + more"
-// schedule.names.meet   = "TOGETHER * BM * BN / 16 + adds * BM * BM * BN / 256 + kept * (2000 + 2000 * (CLUSTER * ACROSS > 1) + SPLIT * BM * BM * BN * 3 / 1024) + shared * (4000 + BM * BN / 2)"
+// schedule.names.apart  = "not small and BM == 64 and BN == 128 and ACROSS == 1 and SPLIT == 1 and tiles <= SMS and M < 2 * N and N < 2 * M and K <= 4096 and K % 8 == 0 and N % 64 == 0 or deep"
+// schedule.names.of_b   = "BN / CLUSTER / (1 + beside / 2) * (1 + skewed * (CLUSTER == 1) / 2 + skewed * (CLUSTER > 1 and tiles > SMS) * 3 / 20)"
+// schedule.names.bytes  = "apart * (BM + BN) * 2 + (not apart) * (BM / ACROSS + of_b) * 128 / 44"
+// schedule.names.boxes  = "25 * (BN == 32 or BM == 64 and BN == 96) * (1 + skewed)"
+// schedule.names.step   = "max(BM * BN / 32, bytes * (3 + busy) / 4) + 60 + 30 * alone + boxes + (BN == 320) * 50 * (N > 1280 or ACROSS > 1 and K > 4096) + more"
+// schedule.names.added  = "adds * BM * BN / 4 * (1 + deep * (BM / 64 - 1))"
+// schedule.names.meet   = "TOGETHER * BM * BN / 16 + added + kept * (2000 + 2000 * (CLUSTER * ACROSS > 1 and not uneven) + SPLIT * BM * BM * BN * 3 / 1024) + shared * (4000 + BM * BN / 2)"
 // schedule.cost  = "max(rounds * (ceil(ceil(K / 64) / SPLIT) * step + BM * BN / 8), (M + N) * K / 1200 / busy * (1 + thin / 4)) + meet + (not small) * CLUSTER * ACROSS * 1000"
 // demo       = { size = [64, 64, 256], params = { BM = 64, BN = 64, STAGES = 2, BLOCKS = 2, CLUSTER = 1, ACROSS = 1, SPLIT = 2, TOGETHER = 0, BOXES = 2 }, block = [1, 0], stop = { share = 0.46 }, lens = "stream-K" }
 // dtype      = "float16"

@@ -161,6 +161,39 @@ def test_the_smallest_products_have_narrow_tiles_and_larger_ones_no_cluster_wher
     assert (between["BN"], between["CLUSTER"]) == (128, 2)
 
 
+@pytest.mark.parametrize("name", ["every_shape", "every_shape_c16"])
+@pytest.mark.parametrize(
+    ("size", "cluster", "stages"),
+    [
+        ((1000, 1000, 1000), 2, 6),
+        ((1000, 504, 4000), 2, 6),  # two parts
+        ((1000, 600, 3000), 2, 8),  # 80 blocks
+        ((1000, 1000, 1024), 2, 8),  # A's rows begin at lines
+        ((256, 4000, 1000), 2, 8),  # four tiles one below the other
+        ((1024, 1024, 1000), 1, 8),  # B's rows do
+    ],
+    ids=str,
+)
+def test_rows_of_b_that_begin_anywhere_are_shared_and_asked_for_by_fewer_stages(name, size, cluster, stages) -> None:
+    params = usual(find(name, ladder()), Problem(*size))
+    assert (params["BM"], params["BN"], params["CLUSTER"], params["ACROSS"]) == (64, 128, cluster, 1)
+    assert params["STAGES"] == stages
+
+
+def test_two_parts_in_a_cluster_add_to_a_c_of_floats_where_rows_of_b_begin_anywhere() -> None:
+    floats, halves = (
+        usual(find(name, ladder()), Problem(1000, 1000, 4000)) for name in ("every_shape", "every_shape_c16")
+    )
+    assert (floats["BM"], floats["BN"], floats["CLUSTER"], floats["SPLIT"]) == (128, 128, 2, 2)
+    assert (halves["BM"], halves["BN"], halves["CLUSTER"], halves["SPLIT"]) == (64, 128, 2, 1)
+
+
+def test_a_tile_of_64_by_96_gives_way_to_wider_ones_where_the_sum_is_long() -> None:
+    rung = find("every_shape", ladder())
+    short, long = usual(rung, Problem.cube(768)), usual(rung, Problem(768, 768, 2048))
+    assert (short["BM"], short["BN"], long["BM"], long["BN"]) == (64, 96, 128, 128)
+
+
 def test_of_tiles_that_cost_the_same_in_fp32_the_one_with_fewer_rows_of_a_comes_first():
     best, other = scheduled(find("every_shape_fp32", ladder()), Problem(512, 512, 16384))[:2]
     assert best.cost == other.cost
