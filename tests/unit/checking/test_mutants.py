@@ -31,6 +31,10 @@ IS_EQUIVALENT = {
     ("async_pipeline", "drop-factor"),
     ("every_shape_fp32", "drop-factor"),
 }
+# All threads raise the same flag.
+CHANGES_NOTHING = {"stream_k~remove-guard-211"}
+# The products are in another line than the reads of their operands, and the finding names the reads.
+NAMES_THE_READS = {("async_pipeline", "drop-accumulate")}
 # The loop computes addresses: one that it leaves out points anywhere.
 LEAVES_OUT_AN_ADDRESS = {("stream_k", "shrink-bound")}
 # At the small sizes these change nothing: the last rows of a tile, whose addresses stay, are below the last one of C;
@@ -38,8 +42,10 @@ LEAVES_OUT_AN_ADDRESS = {("stream_k", "shrink-bound")}
 # does.
 NEEDS_MORE = {
     "stream_k~shrink-bound-131": (Problem(128, 64, 32), {}),
+    "stream_k~shrink-bound-239": (Problem(128, 64, 32), {}),
     "stream_k~remove-guard-51-2": (Problem(16, 16, 24), {"BLOCKS": 8}),
     "matmul_tc_2d_warp_tiling~drop-factor-24": (Problem(64, 64, 16), {}),
+    "matmul_tc_2d_warp_tiling~drop-factor-24-2": (Problem(64, 64, 16), {}),
     "wmma_shared~drop-factor-34": (Problem(256, 128, 64), {}),
 }
 # Whole blocks leave together: no barrier is missed, and C is never written. (No tile has two parts there.) Or each
@@ -84,6 +90,7 @@ def test_a_mistake_is_reported_in_its_class_and_on_its_line(mutant: Mutant) -> N
     findings, which = reported(mutant), (mutant.original.name, mutant.operator)
     if not findings:
         changes_nothing = mutant.operator in MAY_BE_EQUIVALENT or which in IS_EQUIVALENT or mutant.name in NEEDS_MORE
+        changes_nothing = changes_nothing or mutant.name in CHANGES_NOTHING
         assert changes_nothing or in_steps_of_four(mutant) or mutant.original.backend == "c"
         return
     if which in ALL_LEAVE:
@@ -95,7 +102,7 @@ def test_a_mistake_is_reported_in_its_class_and_on_its_line(mutant: Mutant) -> N
     if which in LEAVES_OUT_AN_ADDRESS and findings[0].kind == "crash":
         assert len(findings) == 1 and findings[0].line in lines(mutant)
         return
-    assert is_named(mutant, findings) == (True, True), findings
+    assert is_named(mutant, findings) == (True, which not in NAMES_THE_READS), findings
 
 
 @pytest.mark.thorough
