@@ -19,7 +19,6 @@ from gemmviz.catalogue.whole_numbers import c_before
 from gemmviz.language import tr
 from gemmviz.simt import async_copies, dynamic_shared, layout, packed_panels, tma_boxes
 from gemmviz.simt.arguments import GUARD_BYTES, GuardedMatrix, make_arguments
-from gemmviz.simt.async_copies import Copies
 from gemmviz.simt.block_range import block_range
 from gemmviz.simt.code_places import code_places
 from gemmviz.simt.device_state import DeviceState, FlagState, flags_left
@@ -119,7 +118,7 @@ class Job:
         async_copies.begin(self._code, MAX_ACCESSES, 1)
         tma_boxes.begin(self._code, MAX_ACCESSES, 1)
         self._code.gv_record(ctypes.byref(run))
-        async_copies.copies_of_run(self._code, [])
+        async_copies.copies_of_run(self._code)
         found = tma_boxes.boxes_of_run(self._code, self._anchor, self.launch).boxes
         if run.status == Status.AGAIN:
             raise Again
@@ -194,12 +193,12 @@ class Job:
             self.elsewhere = self.run.arrays
             self.run.arrays += 1
 
-    def start(self) -> tuple[Copies, TmaReport]:
+    def start(self) -> tuple[npt.NDArray[Any], TmaReport]:
         """Run the kernel, raise its fault if there is one, and return the reports."""
         async_copies.begin(self._code, self.run.capacity, self._processes())
         tma_boxes.begin(self._code, self.run.capacity, self._processes())
         self._code.gv_record(ctypes.byref(self.run))
-        arrived = async_copies.copies_of_run(self._code, self.run.site_pc[: self.run.sites])
+        arrived = async_copies.copies_of_run(self._code)
         tma = tma_boxes.boxes_of_run(self._code, self._anchor, self.launch, self.place)
         if self.run.status == Status.AGAIN:
             raise Again

@@ -27,7 +27,9 @@ static struct {
     span *spans;
     uint32_t used, room;
     uint64_t first_row, first_more, marked_more, last_order;
-    int unordered;
+    int unordered, asked; // asked: for the place of a row
+    uint32_t *begin;      // where the rows of each span begin, when the block has ended
+    uint32_t begin_room, first_of[GV_MAX_CLUSTER]; // first_of: where those of each block begin
 } of;
 
 // Reserves memory. The system takes a page only when it is used.
@@ -47,7 +49,7 @@ void gv_rows_begin(void)
     of.first_row = r->count;
     of.first_more = of.marked_more = r->more_count;
     of.last_order = 0;
-    of.unordered = 0;
+    of.unordered = of.asked = 0;
 }
 
 static void more_room(void)
@@ -73,6 +75,34 @@ void gv_mark(void)
     of.spans[of.used++] = (span){(uint32_t)(end - from), (uint32_t)(r->more_count - of.marked_more),
         (uint16_t)gv_now.rank, (uint16_t)gv_now.thread, (uint16_t)gv_now.phase, (uint16_t)gv_now.turn};
     of.marked_more = r->more_count;
+}
+
+gv_row_place gv_next_row(void)
+{
+    of.asked = 1;
+    return (gv_row_place){of.used, (uint32_t)(gv_now.run->count - gv_now.marked)};
+}
+
+uint32_t gv_row_in_block(gv_row_place place, uint32_t rank)
+{
+    return of.begin[place.span] + place.row - of.first_of[rank];
+}
+
+// Keeps where the rows of each span, and of each block, begin.
+static void keep_begins(const place *order)
+{
+    if (of.begin_room < of.used) {
+        if (of.begin_room) munmap(of.begin, of.begin_room * sizeof *of.begin);
+        of.begin_room = of.room;
+        of.begin = pages(of.room * sizeof *of.begin);
+    }
+    memset(of.first_of, 0xff, sizeof of.first_of);
+    for (uint32_t i = 0, row = 0; i < of.used; i++) {
+        uint32_t span = order ? order[i].span : i, rank = of.spans[span].rank;
+        of.begin[span] = row;
+        if (row < of.first_of[rank]) of.first_of[rank] = row;
+        row += of.spans[span].rows;
+    }
 }
 
 static void *sorting_room(size_t bytes)
@@ -166,6 +196,7 @@ void gv_rows_end(void)
     gv_run *r = gv_now.run;
     if (r->count_only || !of.used) return;
     const place *order = of.unordered ? sort() : NULL;
+    if (of.asked) keep_begins(order);
     uint32_t first_block = gv_now.block - gv_now.rank;
     uint64_t row = of.first_row;
     for (uint32_t i = 0; i < of.used; i++) {

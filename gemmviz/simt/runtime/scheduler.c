@@ -2,6 +2,7 @@
 // for others. A round is a phase of the recording, so that accesses ordered by a barrier are in different phases.
 // Therefore a wait ends the round of its thread even if the thread could pass at once.
 #include "scheduler.h"
+#include "async_copies.h"
 #include "cluster.h"
 #include "fibres.h"
 #include "mbarrier_state.h"
@@ -229,6 +230,7 @@ void gv_run_block(uint32_t block)
     flowing = 0;
     gv_cluster.helds = 0;
     gv_rows_begin();
+    gv_copies_block_begins();
     gv_mbarriers_reset();
     gv_late_arrivals_reset();
     gv_boxes_reset();
@@ -257,4 +259,5 @@ void gv_run_block(uint32_t block)
     gv_boxes_reset(); // reports those that never arrived
     gv_remote_report();
     gv_rows_end();
+    gv_copies_block_ended();
 }
