@@ -1,5 +1,6 @@
 // Records every access to the watched arrays as one row.
 #include "access.h"
+#include "block_memory.h"
 #include "notes.h"
 #include "ownership.h"
 #include "pages.h"
@@ -28,7 +29,8 @@ typedef struct {
     uint16_t site;
     uint8_t array, shift, number, plain; // plain: nothing needs to be looked at but the place and the room
 } __attribute__((aligned(64))) last_access;
-enum { PLAIN = 1, PLAIN_COUNTED = 2 /* the same while accesses are only counted */ };
+// The same while accesses are only counted, and for shared memory of blocks that run together.
+enum { PLAIN = 1, PLAIN_COUNTED, PLAIN_BROUGHT };
 enum { RECENT_BITS = 12, ERA_SHIFT = 48 /* an instruction's address has no bits from here on */ };
 static last_access recent[1 << RECENT_BITS];
 static uint64_t era; // of the keys that are valid
@@ -260,20 +262,11 @@ static inline __attribute__((always_inline)) int as_last(
            r->more_count + l->words <= gv_now.more_room;
 }
 
-void gv_access(void *address, uint32_t bytes, int how, uintptr_t pc)
+// Keeps an access that is like the last one of its instruction.
+static inline __attribute__((always_inline)) void keep_as_last(
+    gv_run *r, const last_access *l, uintptr_t at, uint32_t bytes, int how)
 {
-    gv_run *r = gv_now.run;
-    uintptr_t at = (uintptr_t)address;
-    if (gv_now.catch_up) gv_now.catch_up(at, bytes);
-    r->last_pc = pc;
-    if (pending.is) gv_settle();
-    if (gv_on_stack(at)) return; // a local variable: tensor cores' registers are accessed more often than arrays
-    const last_access *l = last_of(pc);
     uint64_t offset = at - l->start, row = r->count, more = r->more_count;
-    if (l->plain != PLAIN || !as_last(l, at, bytes, how, pc)) {
-        access_anew(at, bytes, how, pc);
-        return;
-    }
     r->count = row + 1;
     r->more_count = more + l->words;
     keep_row(r, row, l, offset >> l->shift, how & GV_WRITE);
@@ -286,12 +279,30 @@ void gv_access(void *address, uint32_t bytes, int how, uintptr_t pc)
     }
 }
 
+void gv_access(void *address, uint32_t bytes, int how, uintptr_t pc)
+{
+    gv_run *r = gv_now.run;
+    uintptr_t at = (uintptr_t)address;
+    if (gv_now.catch_up) gv_now.catch_up(at, bytes);
+    r->last_pc = pc;
+    if (pending.is) gv_settle();
+    if (gv_on_stack(at)) return; // a local variable: tensor cores' registers are accessed more often than arrays
+    const last_access *l = last_of(pc);
+    if (l->plain != PLAIN || !as_last(l, at, bytes, how, pc)) access_anew(at, bytes, how, pc);
+    else keep_as_last(r, l, at, bytes, how);
+}
+
 // The same for an access unlike the last one of its instruction.
 static __attribute__((noinline)) void access_anew(uintptr_t at, uint32_t bytes, int how, uintptr_t pc)
 {
     int write = how & GV_WRITE;
     gv_run *r = gv_now.run;
     last_access *l = last_of(pc);
+    gv_bring((void *)at, bytes);
+    if (l->plain == PLAIN_BROUGHT && as_last(l, at, bytes, how, pc)) {
+        keep_as_last(r, l, at, bytes, how);
+        return;
+    }
     if (l->plain == PLAIN_COUNTED && as_last(l, at, bytes, how, pc)) {
         r->count++;
         r->more_count += l->words;
@@ -316,7 +327,7 @@ static __attribute__((noinline)) void access_anew(uintptr_t at, uint32_t bytes, 
     r->more_count += words;
     uint16_t site = r->count_only ? 0 : known ? l->site : site_at(pc);
     int plain = !a->owned && a->shift != GV_NO_SHIFT && a->bytes >= bytes;
-    if (plain) plain = r->count_only ? PLAIN_COUNTED : PLAIN;
+    if (plain) plain = r->count_only ? PLAIN_COUNTED : gv_now.brings && r->array[i].shared ? PLAIN_BROUGHT : PLAIN;
     *l = (last_access){key_of(pc), a->start, a->bytes - bytes, bytes, further, words, site, (uint8_t)i,
         (uint8_t)a->shift, a->number, (uint8_t)plain};
     if (r->count_only) return;
@@ -330,13 +341,18 @@ int gv_access_several(const uintptr_t *at, uint32_t count, uint32_t bytes, const
     gv_run *r = gv_now.run;
     const last_access *l = last_of(pc);
     if (l->key != key_of(pc) || l->bytes != bytes || !l->plain || gv_now.lanes_ahead) return 0;
-    for (uint32_t i = 0; i < count; i++)
+    uintptr_t least = UINTPTR_MAX, most = 0;
+    for (uint32_t i = 0; i < count; i++) {
         if (at[i] - l->start > l->last || at[i] & (bytes - 1)) return 0;
+        if (at[i] < least) least = at[i];
+        if (at[i] > most) most = at[i];
+    }
     if (r->count + count > gv_now.rows_room || r->more_count + (uint64_t)count * l->words > gv_now.more_room) return 0;
     if (pending.is) gv_settle();
     r->last_pc = pc;
+    if (count) gv_bring((void *)least, most - least + bytes);
     uint64_t row = r->count, more = r->more_count;
-    int kept = l->plain == PLAIN;
+    int kept = l->plain != PLAIN_COUNTED;
     for (uint32_t i = 0; kept && i < count; i++) keep_row(r, row + i, l, (at[i] - l->start) >> l->shift, data != NULL);
     for (uint32_t i = 0; i < count; i++) {
         if (data) memcpy((void *)at[i], (const char *)data + (size_t)i * bytes, bytes);

@@ -1,6 +1,6 @@
 // Records one run of a kernel, from its arguments to its end.
 #include "access.h"
-#include "cluster.h"
+#include "block_memory.h"
 #include "fibres.h"
 #include "packed_panels.h"
 #include "postponed.h"
@@ -53,7 +53,7 @@ int gv_record(gv_run *run)
     gv_shared_begin();
     gv_watch_none();
     for (uint32_t i = 0; i < run->arrays; i++) gv_watch(i);
-    if (!gv_fibres_begin(run_thread) || !gv_cluster_begin()) return run->status = GV_NO_MEMORY;
+    if (!gv_fibres_begin(run_thread) || !gv_block_memory_begin()) return run->status = GV_NO_MEMORY;
 
     gv_guard_begin();
     gv_guarded(run_blocks, run);
@@ -61,7 +61,7 @@ int gv_record(gv_run *run)
     gv_workers_end();
     gv_guard_end();
     gv_rows_close();
-    gv_cluster_end();
+    gv_block_memory_end();
     gv_fibres_end();
     return run->status;
 }

@@ -6,6 +6,7 @@
 //   recording kernel_calls/*                 the layout that Python shares; the calls of a kernel's program
 //   running                                  the block and thread that run now
 //   stop notes watched shared_memory         ending a run; a kernel's defects; the watched arrays; shared memory
+//   block_memory                             the shared memory of blocks that run together
 //   ownership                                the block of each element of C, while several processes run blocks
 //   rows pages                               the thread and phase of each row; the memory of rows
 //   access                                   records one access
@@ -42,6 +43,10 @@ typedef struct {
     uint64_t rows_room, more_room; // rows and further words with prepared pages: see pages.h
     int64_t lost_ns;     // by huge pages, against small ones: see pages.c
     int sharing;         // one of the values below
+    // Whether blocks run together, and a range of addresses whose memory holds the running block's data: see
+    // block_memory.h.
+    int brings;
+    uintptr_t brought, brought_end;
     // Of the running thread, see postponed.h: instructions that it has postponed, and what to call before it uses
     // memory (at, bytes) or does anything else that others may notice (0, 0); NULL with none. Of its warp: lanes that
     // have gone on in front of others. Whether any instruction of this run was postponed, and whether the present

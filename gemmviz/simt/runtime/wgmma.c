@@ -4,6 +4,7 @@
 #define _GNU_SOURCE
 #include "wgmma.h"
 #include "access.h"
+#include "block_memory.h"
 #include "elements.h"
 #include "fibres.h"
 #include "kernel_calls/hopper.h"
@@ -104,6 +105,21 @@ static void from_shared(
                 (const void *)place(o, across, size, r, k), piece, type);
 }
 
+// Brings an operand's memory: groups of 8 rows of memory, as pieces change their places in them.
+static void bring(gv_operand o, int across, uint32_t rows, uint32_t depth, uint32_t size)
+{
+    uint32_t group = 8 * o.row_bytes, columns = across ? rows * size / o.row_bytes : 1;
+    uint32_t groups = across ? depth / 8 : rows / 8, piece = 16 / size;
+    for (uint32_t c = 0; o.row_bytes > 16 && c < columns; c++)
+        for (uint32_t g = 0; g < groups; g++) {
+            uintptr_t at = o.at + c * (uintptr_t)o.next_bytes * across + g * (uintptr_t)o.group_bytes;
+            gv_bring((void *)(at / group * group), 2 * group);
+        }
+    if (o.row_bytes > 16) return;
+    for (uint32_t r = 0; r < rows; r += across ? piece : 1)
+        for (uint32_t k = 0; k < depth; k += across ? 1 : piece) gv_bring((void *)place(o, across, size, r, k), 16);
+}
+
 static inline __attribute__((always_inline)) void add_up(const product *p, uint32_t thread, const double *sum, int type)
 {
     uint32_t n = p->of->n, row = thread / 32 * 16 + thread % 32 / 4, column = thread % 4 * 2;
@@ -153,6 +169,10 @@ static void multiply(void *posted[GV_WARPGROUP])
         return;
     }
     uint32_t depth = DEPTH_BYTES / itemsize(first->type_a), n = first->n;
+    if (gv_now.brings) {
+        if (!first->registers) bring(first->a, first->a_across, ROWS, depth, itemsize(first->type_a));
+        bring(first->b, first->b_across, n, depth, itemsize(first->type_b));
+    }
     for (uint32_t t = 0; first->registers && t < GV_WARPGROUP; t++) from_registers(posted[t], t, a, depth);
     if (!first->registers) from_shared(a, depth, 1, first->a, first->a_across, ROWS, depth, first->type_a);
     from_shared(b, 1, n, first->b, first->b_across, n, depth, first->type_b);

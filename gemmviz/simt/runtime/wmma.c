@@ -1,6 +1,7 @@
 // Tensor-core fragments: the elements of a tile in each lane, the accesses that load and store them, the product.
 #include "kernel_calls/wmma.h"
 #include "access.h"
+#include "block_memory.h"
 #include "elements.h"
 #include "postponed.h"
 #include "products.h"
@@ -161,6 +162,7 @@ void gv_wmma_load(void *x, const void *from, uint32_t leading, int by_columns, c
     places *p = places_of(f);
     const uint32_t *at = in_memory(p, gv_lane_now(), leading, by_columns);
     uint32_t width = by_columns ? 1 : p->in_tile.run;
+    for (uint32_t i = 0; gv_now.brings && i < f->count; i++) gv_bring((const char *)from + at[i], size);
     if (size == 2 && width == 2)
         for (uint32_t i = 0; i < f->count; i += 2) memcpy((char *)x + 2 * i, (const char *)from + at[i], 4);
     else if (size == 2)
