@@ -151,15 +151,8 @@ GV_DEVICE void mma_sync(fragment<accumulator, M, N, K, TD> &d, const fragment<ma
         "no tensor core multiplies these fragments: A and B have one type; sums are float or half of half, int of "
         "bytes, double of double, float of others");
     constexpr int clamped = gv_type<TD>::value == GV_S32 ? GV_S32_CLAMPED : gv_type<TD>::value;
-    constexpr const gv_fragment &of_a = fragment<matrix_a, M, N, K, TA, LA>::gv_where,
-                                &of_b = fragment<matrix_b, M, N, K, TB, LB>::gv_where,
-                                &of_c = fragment<accumulator, M, N, K, TC>::gv_where,
-                                &of_d = fragment<accumulator, M, N, K, TD>::gv_where;
-    static constexpr gv_product_kind plain = gv_kind_of_product(of_d, of_a, of_b, of_c),
-                                     limited = gv_kind_of_product(
-                                         gv_shape<accumulator, M, N, K, false>::template of<TD, clamped>, of_a, of_b,
-                                         of_c);
-    gv_wmma_mma(d.x, a.x, b.x, c.x, satf ? &limited : &plain);
+    const gv_fragment *of_d = satf ? &gv_shape<accumulator, M, N, K, false>::template of<TD, clamped> : &d.gv_where;
+    gv_wmma_mma(d.x, of_d, a.x, &a.gv_where, b.x, &b.gv_where, c.x, &c.gv_where);
 }
 
 } // namespace wmma

@@ -145,9 +145,9 @@ void gv_rows_close(void)
         type *old = (column) + (first), *new = kept, *last = old + (count) - STEP; \
         for (const part *p = parts; p < parts + of.used; p++) { \
             const type *its = old + p->at, *end = its + p->number; \
-            type *to = new; \
-            for (; its < end && its <= last; its += STEP, to += STEP) memcpy(to, its, STEP * sizeof(type)); \
-            for (; its < end; its++) *to++ = *its; \
+            type *next = new; \
+            for (; its < end && its <= last; its += STEP, next += STEP) memcpy(next, its, STEP * sizeof(type)); \
+            for (; its < end; its++) *next++ = *its; \
             new += p->number; \
         } \
         memcpy(old, kept, (count) * sizeof(type)); \

@@ -16,7 +16,8 @@
 //   packed_panels pthreads                   arrays that a C kernel allocates, and its threads
 //   cluster events remote                    blocks that run together; events that are no accesses; the shared
 //                                            memory of other blocks
-//   processor elements products wgmma_sums   elements as doubles, and sums of products of a tensor core
+//   processor elements products wgmma_sums   elements as numbers, and sums of products of a tensor core
+//   wgmma_operands                           the operands of wgmma
 //   ldmatrix mma_quads mma_words wmma wgmma  tensor cores, and the loads of their registers
 //   sync_flags mbarrier_state                flags between blocks; an mbarrier's count
 //   tsan tma_boxes                           the compiler's calls before an access; the copy engine

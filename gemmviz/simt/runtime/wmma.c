@@ -5,6 +5,7 @@
 #include "elements.h"
 #include "postponed.h"
 #include "products.h"
+#include "stop.h"
 #include <string.h>
 
 enum { LARGEST = 32 };
@@ -184,7 +185,7 @@ typedef struct {
 } product;
 
 // A product that is postponed, with room for its operands, the second behind the first.
-enum { OPERANDS_BYTES = 64 };
+enum { OPERANDS_BYTES = 64, MOST_KINDS = 1024 };
 typedef struct {
     product it;
     char operands[OPERANDS_BYTES];
@@ -229,9 +230,9 @@ static void multiply(void *posted[GV_WARP], uint32_t mask)
         for (uint32_t i = 0; i < d->count; i++) put(kind->d, of_d[lane], i, sum[d->at[lane][i]]);
 }
 
-void gv_wmma_mma(void *d, const void *a, const void *b, const void *c, const gv_product_kind *kind)
+static inline __attribute__((always_inline)) void product_of(
+    void *d, const void *a, const void *b, const void *c, const gv_product_kind *kind, uintptr_t pc)
 {
-    uintptr_t pc = GV_PC;
     if (gv_lanes() != ~0u) gv_no_warp(pc);
     gv_work_together(GV_WARP);
     if (has_own_loads() || gv_now.run->at_once || c != d || kind->bytes_a + kind->bytes_b > OPERANDS_BYTES) {
@@ -245,4 +246,33 @@ void gv_wmma_mma(void *d, const void *a, const void *b, const void *c, const gv_
     kept->it.kind = kind;
     kept->it.a = gv_kept_operand(a, kind->bytes_a, kept->operands);
     kept->it.b = gv_kept_operand(b, kind->bytes_b, kept->operands + kind->bytes_a);
+}
+
+void gv_wmma_multiply(void *d, const void *a, const void *b, const void *c, const gv_product_kind *kind)
+{
+    product_of(d, a, b, c, kind, GV_PC);
+}
+
+// Returns the kind of a product of these fragments. A kernel's program has few; each keeps its place.
+static const gv_product_kind *kind_of(const gv_fragment *d, const gv_fragment *a, const gv_fragment *b,
+    const gv_fragment *c)
+{
+    static gv_product_kind known[MOST_KINDS];
+    static uint32_t kinds, last;
+    for (uint32_t i = 0; i < kinds; i++) {
+        const gv_product_kind *k = &known[(last + i) % kinds];
+        if (k->d != d || k->a != a || k->b != b || k->c != c) continue;
+        last = (uint32_t)(k - known);
+        return k;
+    }
+    if (kinds == MOST_KINDS) gv_stop(GV_NO_MEMORY);
+    known[kinds] = (gv_product_kind){d, a, b, c, (uint16_t)(d->count * gv_itemsize(d->type)),
+        (uint16_t)(a->count * gv_itemsize(a->type)), (uint16_t)(b->count * gv_itemsize(b->type))};
+    return &known[kinds++];
+}
+
+void gv_wmma_mma(void *d, const gv_fragment *fd, const void *a, const gv_fragment *fa, const void *b,
+    const gv_fragment *fb, const void *c, const gv_fragment *fc)
+{
+    product_of(d, a, b, c, kind_of(fd, fa, fb, fc), GV_PC);
 }

@@ -37,8 +37,7 @@ GV_DEVICE void wmma_multiply(Word (&d)[InD], const Word (&a)[InA], const Word (&
                       InA * sizeof(Word) == of_a.count * sizeof(typename gv_type<A>::element) &&
                       InB * sizeof(Word) == of_b.count * sizeof(typename gv_type<B>::element),
         "wmma.mma has another number of registers for this shape");
-    static constexpr gv_product_kind kind = gv_kind_of_product(of_d, of_a, of_b, of_c);
-    gv_wmma_mma(d, a, b, c, &kind);
+    gv_wmma_mma(d, &of_d, a, &of_a, b, &of_b, c, &of_c);
 }
 
 } // namespace gv_ptx

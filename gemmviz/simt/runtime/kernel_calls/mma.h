@@ -66,5 +66,5 @@ template <int M, int N, int K, int TypeA, int TypeB, int TypeC, int TypeD, class
 GV_DEVICE void gv_mma(D (&d)[gv_registers(Shape::d)], const A (&a)[gv_registers(Shape::a)],
     const B (&b)[gv_registers(Shape::b)], const C (&c)[gv_registers(Shape::c)])
 {
-    gv_wmma_mma(d, a, b, c, &Shape::kind);
+    gv_wmma_multiply(d, a, b, c, &Shape::kind);
 }

@@ -51,7 +51,10 @@ extern "C" {
 #endif
 void gv_wmma_load(void *x, const void *from, uint32_t leading, int by_columns, const gv_fragment *f);
 void gv_wmma_store(void *to, const void *x, uint32_t leading, int by_columns, const gv_fragment *f);
-void gv_wmma_mma(void *d, const void *a, const void *b, const void *c, const gv_product_kind *kind);
+void gv_wmma_mma(void *d, const gv_fragment *fd, const void *a, const gv_fragment *fa, const void *b,
+    const gv_fragment *fb, const void *c, const gv_fragment *fc);
+// The same; the kind is a constant of the kernel's program.
+void gv_wmma_multiply(void *d, const void *a, const void *b, const void *c, const gv_product_kind *kind);
 // Loads `count` matrices of 8 x 8 halves into `count` registers of each lane, or stores them; see PTX ISA, "ldmatrix"
 // and "stmatrix".
 void gv_ldmatrix(uint32_t *r, const void *row, uint32_t count, int transposed);
