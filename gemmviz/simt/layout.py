@@ -203,6 +203,7 @@ class RecorderRun(ct.Structure):
         ("huge_pages", ct.c_uint32),
         ("at_once", ct.c_uint32),
         ("keep_flags", ct.c_uint32),
+        ("first_ended", ct.c_void_p),
         ("entry", ct.c_void_p),
         ("arguments", ct.c_void_p),
         *((name, ct.c_void_p) for name, _ in COLUMNS),

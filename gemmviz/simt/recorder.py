@@ -209,7 +209,7 @@ def count(
     """
 
     def attempt(at_once: bool) -> AccessCount:
-        job = Job(library, launch, blocks, at_once, deadline_s=deadline_s)
+        job = Job(library, launch, blocks, at_once, deadline_s=deadline_s, counts=True)
         job.run.capacity, job.run.more_capacity = limit, MORE_PER_ACCESS * limit
         job.run.workers, job.run.count_only = 1, 1
         began, complete = time.perf_counter(), True

@@ -56,7 +56,7 @@ static const gv_layout_line lines[] = {
     FIELD(gv_run, clock_s),
     FIELD(gv_run, first_block), FIELD(gv_run, end_block), FIELD(gv_run, cluster), FIELD(gv_run, workers),
     FIELD(gv_run, count_only), FIELD(gv_run, huge_pages), FIELD(gv_run, at_once),
-    FIELD(gv_run, keep_flags), FIELD(gv_run, entry),
+    FIELD(gv_run, keep_flags), FIELD(gv_run, first_ended), FIELD(gv_run, entry),
     FIELD(gv_run, arguments), COLUMN(site), COLUMN(which),
     COLUMN(write), COLUMN(bytes), COLUMN(element), COLUMN(value), COLUMN(block_of), COLUMN(thread_of), COLUMN(phase_of),
     COLUMN(turn_of), COLUMN(more), FIELD(gv_run, count), FIELD(gv_run, more_count),

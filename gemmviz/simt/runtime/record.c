@@ -2,6 +2,7 @@
 #include "access.h"
 #include "block_memory.h"
 #include "fibres.h"
+#include "found_tiles.h"
 #include "packed_panels.h"
 #include "postponed.h"
 #include "pthreads.h"
@@ -36,7 +37,10 @@ static void run_blocks(void *what)
     gv_deadline();
     uint32_t block = r->first_block;
     if (block < r->end_block) block = gv_share_blocks(block);
-    for (; block < r->end_block; block += r->cluster) gv_run_block(block);
+    for (; block < r->end_block; block += r->cluster) {
+        gv_run_block(block);
+        if (block == r->first_block) gv_first_ended();
+    }
 }
 
 int gv_record(gv_run *run)

@@ -114,6 +114,7 @@ typedef struct {
     uint32_t huge_pages;             // whether the columns may have pages of 2 MiB
     uint32_t at_once;                // postpone no instruction: see postponed.h
     uint32_t keep_flags;             // begin with the flags as the run before has left them
+    int (*first_ended)(void); // called once after the first block or cluster, if not NULL: see found_tiles.h
     void (*entry)(void **arguments);
     void **arguments;
     // out: one column per field of an access, `capacity` rows each
@@ -243,6 +244,9 @@ typedef struct {
 #define GV_PYTHON __attribute__((visibility("default")))
 
 GV_PYTHON int gv_record(gv_run *run); // returns run->status
+// Only in a call of first_ended: the arrays of the run are new, and the first `tiles` of the shared ones lie in others.
+// Returns 0 if the rows cannot be told again.
+GV_PYTHON int gv_tiles_found(uint32_t tiles);
 GV_PYTHON uint32_t gv_layout(const gv_layout_line **lines);
 
 GV_PYTHON int gv_copies_begin(uint64_t capacity, uint32_t processes);

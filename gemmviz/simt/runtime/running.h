@@ -8,8 +8,9 @@
 //   stop notes watched shared_memory         ending a run; a kernel's defects; the watched arrays; shared memory
 //   block_memory                             the shared memory of blocks that run together
 //   ownership                                the block of each element of C, while several processes run blocks
-//   rows pages                               the thread and phase of each row; the memory of rows
+//   rows pages values                        the thread and phase of each row; the memory of rows; their values
 //   access                                   records one access
+//   found_tiles                              the rows of the first blocks, when the tiles of boxes are known
 //   contexts                                 the switch from one thread to another; it calls nothing
 //   fibres async_copies                      threads and their waits; cp.async
 //   postponed                                instructions that a warp does together, later
