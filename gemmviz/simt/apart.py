@@ -11,7 +11,6 @@ from gemmviz.catalogue.errors import ConstraintError, GemmvizError, KernelTimeou
 from gemmviz.catalogue.launch import Launch
 from gemmviz.sandbox import confined
 from gemmviz.simt import recorder
-from gemmviz.simt.async_copies import Copies
 from gemmviz.simt.code_places import code_places
 from gemmviz.simt.device_state import DeviceState, FlagState
 from gemmviz.simt.diagnostics import Diagnostic
@@ -24,7 +23,7 @@ from gemmviz.simt.tma_boxes import TmaReport
 # A recording of so few products is copied in less time than its process needs to end.
 _FEW_PRODUCTS = 20_000
 _CLASSES = (
-    *(RawTrace, AccessCount, SharedArray, Diagnostic, Copies, TmaReport, DeviceState, FlagState),
+    *(RawTrace, AccessCount, SharedArray, Diagnostic, TmaReport, DeviceState, FlagState),
     *(GemmvizError, ConstraintError, KernelTimeout, TooManyAccesses, TooManyBarriers),
 )
 

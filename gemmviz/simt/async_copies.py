@@ -1,8 +1,6 @@
-"""The recorder's report on asynchronous copies: the copies that arrived, and their instructions."""
+"""The recorder's report on asynchronous copies."""
 
 import ctypes
-from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -11,26 +9,8 @@ import numpy.typing as npt
 from gemmviz.catalogue.errors import ConstraintError
 from gemmviz.language import tr
 from gemmviz.language.numbers import thousands
+from gemmviz.simt.block_order import by_block
 from gemmviz.simt.layout import COPY
-
-
-@dataclass(frozen=True)
-class Copies:
-    """The asynchronous copies of a run.
-
-    Attributes
-    ----------
-    arrived
-        One record per copy that its thread waited for, in no order. ``block`` and ``thread`` issued it in ``phase``;
-        ``order`` is its number among the copies of the thread, from 0. ``reads`` and ``writes`` are the numbers of its
-        rows: no reads if only zeros are copied, no writes if the destination is not an array.
-    reading, writing
-        bool, per site: whether it is the read or the write of an asynchronous copy.
-    """
-
-    arrived: npt.NDArray[Any]
-    reading: npt.NDArray[np.bool_]
-    writing: npt.NDArray[np.bool_]
 
 
 def begin(code: ctypes.CDLL, capacity: int, processes: int) -> None:
@@ -45,21 +25,22 @@ def begin(code: ctypes.CDLL, capacity: int, processes: int) -> None:
         raise ConstraintError(tr("not enough memory to record {count} accesses", count=thousands(capacity)))
 
 
-def copies_of_run(code: ctypes.CDLL, site_pc: Sequence[int]) -> Copies:
-    """Return the report since `begin`, and free its memory.
+def copies_of_run(code: ctypes.CDLL) -> npt.NDArray[Any]:
+    """Return the copies that have arrived since `begin`, `layout.COPY`, and free the recorder's memory.
+
+    They are sorted by block and thread, and those of a thread are in their order. Only those with a row for their write
+    are reported.
 
     Parameters
     ----------
     code
         The recorder.
-    site_pc
-        The address of each site's instruction.
     """
-    log, instruction, instructions = ctypes.c_void_p(), ctypes.POINTER(ctypes.c_size_t)(), ctypes.c_uint64()
+    log = ctypes.c_void_p()
     code.gv_copies.restype = ctypes.c_uint64
-    count = code.gv_copies(ctypes.byref(log), ctypes.byref(instruction), ctypes.byref(instructions))
-    raw = ctypes.string_at(log, count * COPY.itemsize)
-    sites = np.array(site_pc, np.uint64)
-    known = np.array(instruction[: instructions.value], np.uint64)
+    count = code.gv_copies(ctypes.byref(log))
+    found = np.zeros(0, COPY)
+    if count:  # one process has run each block, so its copies are together
+        found = by_block(np.frombuffer((ctypes.c_char * (count * COPY.itemsize)).from_address(log.value or 0), COPY))
     code.gv_copies_end()
-    return Copies(np.frombuffer(raw, COPY), np.isin(sites, known - np.uint64(1)), np.isin(sites, known))
+    return found

@@ -19,11 +19,11 @@ from gemmviz.catalogue.whole_numbers import c_before
 from gemmviz.language import tr
 from gemmviz.simt import async_copies, dynamic_shared, layout, packed_panels, tma_boxes
 from gemmviz.simt.arguments import GUARD_BYTES, GuardedMatrix, make_arguments
-from gemmviz.simt.async_copies import Copies
 from gemmviz.simt.block_range import block_range
 from gemmviz.simt.code_places import code_places
 from gemmviz.simt.device_state import DeviceState, FlagState, flags_left
 from gemmviz.simt.faults import raise_fault
+from gemmviz.simt.instruction_places import CodePlaces
 from gemmviz.simt.layout import MAX_ACCESSES, MAX_ARRAYS, MORE_PER_ACCESS, RecorderRun, ScratchKind, Status
 from gemmviz.simt.number_kinds import number_kind
 from gemmviz.simt.shared_array import BARRIER
@@ -52,7 +52,9 @@ def attempted(attempt: Callable[[bool], _T]) -> _T:
 class Job:
     """One run from its arguments to its end. At first A, B and C are zeros, and there is no memory for accesses.
 
-    `deadline_s` of processor time is for the run, and also for the first block's run that finds the boxes' tiles.
+    `deadline_s` of processor time is for the run, and also for a run of the first block that finds the boxes' tiles.
+    A recording of all blocks finds them when the first block, or cluster, has ended. A run that `counts` needs them
+    before, as do others.
     """
 
     def __init__(
@@ -64,6 +66,7 @@ class Job:
         *,
         deadline_s: float,
         scratch: bool = False,
+        counts: bool = False,
     ) -> None:
         self.launch = launch = launch.one_entry
         first, end = block_range(launch, blocks)
@@ -104,7 +107,10 @@ class Job:
         run.arguments = ctypes.cast(self._arguments.pointers, ctypes.c_void_p).value
         run.entry = ctypes.cast(self._code.gv_entry, ctypes.c_void_p).value
         self._watch()
-        if launch.maps:
+        self._inputs: tuple[npt.NDArray[Any], npt.NDArray[Any]] | None = None
+        self._dtypes: Sequence[str] = dtypes
+        self._lacks_tiles = bool(launch.maps)
+        if self._lacks_tiles and (counts or scratch or first):
             self._find_tiles(dtypes)
 
     def _find_tiles(self, dtypes: Sequence[str]) -> None:
@@ -113,26 +119,57 @@ class Job:
         Shared memory that the kernel declares as bytes is watched as these tiles.
         """
         run, first, end = self.run, self.run.first_block, self.run.end_block
+        workers, capacity, more_capacity = run.workers, run.capacity, run.more_capacity
         # It must be the first block, because another block may wait for it.
         run.first_block, run.end_block, run.workers, run.count_only = 0, run.cluster, 1, 1
         run.capacity, run.more_capacity = MAX_ACCESSES, MORE_PER_ACCESS * MAX_ACCESSES
         async_copies.begin(self._code, MAX_ACCESSES, 1)
         tma_boxes.begin(self._code, MAX_ACCESSES, 1)
         self._code.gv_record(ctypes.byref(run))
-        async_copies.copies_of_run(self._code, [])
+        async_copies.copies_of_run(self._code)
         found = tma_boxes.boxes_of_run(self._code, self._anchor, self.launch).boxes
         if run.status == Status.AGAIN:
             raise Again
         run.first_block, run.end_block, run.count_only = first, end, 0
+        run.workers, run.capacity, run.more_capacity = workers, capacity, more_capacity
         run.count = run.more_count = run.sites = run.notes = run.together = run.status = 0
+        self._watch_tiles(found, dtypes)
+
+    def _watch_tiles(self, boxes: npt.NDArray[Any], dtypes: Sequence[str]) -> int:
+        """Watch the tiles of some boxes, and return how many there are."""
         arrays = self.info.shared
-        tiles = [tile for array in arrays for tile in tma_boxes.tiles(array, found, dtypes, [a.name for a in arrays])]
+        tiles = [tile for array in arrays for tile in tma_boxes.tiles(array, boxes, dtypes, [a.name for a in arrays])]
         # An address belongs to the first array that contains it.
-        self.info = replace(self.info, shared=[*tiles, *arrays])
+        info = replace(self.info, shared=[*tiles, *arrays])
+        self._check_room(info)
+        self.info = info
         self._watch(len(tiles))
+        self._lacks_tiles = False
+        return len(tiles)
+
+    def _first_ended(self) -> int:
+        """Find the tiles after the first block or cluster; return whether its rows are now those of the tiles.
+
+        They are not if a defect was found in an array that may have tiles, as each tile has its own defects, or if the
+        value of an access is not known in the tile's type.
+        """
+        if any(note.array >= len(MATRICES) for note in self.run.note[: self.run.notes]):
+            return 0
+        before = self.info
+        try:
+            boxes = tma_boxes.boxes_so_far(self._code, self._anchor, self.launch)
+            tiles = self._watch_tiles(boxes, self._dtypes)
+        except ConstraintError:  # the next attempt says it again
+            return 0
+        if self._code.gv_tiles_found(ctypes.c_uint32(tiles)):
+            return 1
+        self.info, self._lacks_tiles = before, True
+        self._watch()
+        return 0
 
     def fill(self, a: npt.NDArray[Any], b: npt.NDArray[Any]) -> None:
         """Set A and B, and fill C with values that no kernel computes by chance."""
+        self._inputs = a, b
         self.arrays[A].view[:] = a.astype(self.arrays[A].view.dtype, copy=False)
         if self._elsewhere is not None:
             self._elsewhere.view[:] = self.arrays[A].view
@@ -155,15 +192,7 @@ class Job:
         """Pass the arrays to the recorder. The first shared arrays may be `tiles`, which are parts of others."""
         shared_arrays = self.info.shared
         further = self._elsewhere is not None
-        if len(shared_arrays) + 3 + further > MAX_ARRAYS:
-            raise ConstraintError(
-                tr(
-                    "{kernel} has {count} shared arrays; {most} can be recorded",
-                    kernel=self.launch.kernel.name,
-                    count=len(shared_arrays),
-                    most=MAX_ARRAYS - 3 - further,
-                )
-            )
+        self._check_room(self.info)
         anchor = self._anchor
         self.guards = [anchor + offset for offset in self.info.guards]
         for slot, array in zip(self.run.array, self.arrays, strict=False):
@@ -194,15 +223,37 @@ class Job:
             self.elsewhere = self.run.arrays
             self.run.arrays += 1
 
-    def start(self) -> tuple[Copies, TmaReport]:
+    def _check_room(self, info: CodePlaces) -> None:
+        further = self._elsewhere is not None
+        if len(info.shared) + 3 + further > MAX_ARRAYS:
+            raise ConstraintError(
+                tr(
+                    "{kernel} has {count} shared arrays; {most} can be recorded",
+                    kernel=self.launch.kernel.name,
+                    count=len(info.shared),
+                    most=MAX_ARRAYS - 3 - further,
+                )
+            )
+
+    def start(self) -> tuple[npt.NDArray[Any], TmaReport]:
         """Run the kernel, raise its fault if there is one, and return the reports."""
         async_copies.begin(self._code, self.run.capacity, self._processes())
         tma_boxes.begin(self._code, self.run.capacity, self._processes())
+        first_ended = ctypes.CFUNCTYPE(ctypes.c_int)(self._first_ended)
+        self.run.first_ended = ctypes.cast(first_ended, ctypes.c_void_p).value if self._lacks_tiles else None
         self._code.gv_record(ctypes.byref(self.run))
-        arrived = async_copies.copies_of_run(self._code, self.run.site_pc[: self.run.sites])
+        self.run.first_ended = None
+        arrived = async_copies.copies_of_run(self._code)
         tma = tma_boxes.boxes_of_run(self._code, self._anchor, self.launch, self.place)
         if self.run.status == Status.AGAIN:
             raise Again
+        if self._lacks_tiles and self.run.status not in (Status.DEADLINE, Status.WAITS):
+            # The first block or cluster has a defect: what is said of it names the tiles.
+            self._find_tiles(self._dtypes)
+            ctypes.memset(self.run.site_kind, 0, ctypes.sizeof(self.run.site_kind))
+            if self._inputs is not None:
+                self.fill(*self._inputs)
+            return self.start()
         self.info = replace(self.info, shared=[*self.info.shared, *packed_panels.panels_of_run(self._code)])
         raise_fault(self.run, self.launch, self.info, self._base, self.barrier_name)
         return arrived, tma

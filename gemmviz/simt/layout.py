@@ -15,6 +15,7 @@ WARP, WARPGROUP = 32, 128  # threads
 NEVER = 65535  # the arrival phase of a box that never arrived
 PIECE_BYTES = 16  # the bytes of a box that are copied at once
 NO_BOX = 1  # the swizzle of adjacent bytes that are no box
+NO_ROW = 0xFFFFFFFF  # the row of a read that was not made
 NO_MATRIX = 3  # the matrix of bytes that are in no matrix
 
 # One column per field of an access, in the order of `RecorderRun`.
@@ -202,6 +203,7 @@ class RecorderRun(ct.Structure):
         ("huge_pages", ct.c_uint32),
         ("at_once", ct.c_uint32),
         ("keep_flags", ct.c_uint32),
+        ("first_ended", ct.c_void_p),
         ("entry", ct.c_void_p),
         ("arguments", ct.c_void_p),
         *((name, ct.c_void_p) for name, _ in COLUMNS),
@@ -249,8 +251,8 @@ class Panels(ct.Structure):
 # ``gv_copy``, ``gv_box``, ``gv_event`` and ``gv_tensor_map``.
 COPY = np.dtype(
     [
-        *(("block", np.uint32), ("order", np.uint32), ("thread", np.uint16), ("phase", np.uint16)),
-        *(("reads", np.uint16), ("writes", np.uint16)),
+        *(("block", np.uint32), ("write", np.uint32), ("read", np.uint32)),
+        *(("thread", np.uint16), ("phase", np.uint16)),
     ]
 )
 BOX = np.dtype(
@@ -298,6 +300,7 @@ def described() -> dict[str, int]:
         "GV_NEVER": NEVER,
         "GV_PIECE_BYTES": PIECE_BYTES,
         "GV_NO_BOX": NO_BOX,
+        "GV_NO_ROW": NO_ROW,
         "GV_NO_MATRIX": NO_MATRIX,
         "GV_PANEL_NAME": PANEL_NAME,
     }

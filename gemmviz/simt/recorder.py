@@ -15,7 +15,6 @@ from gemmviz.catalogue.launch import Launch
 from gemmviz.catalogue.matrices import MATRICES, A, C
 from gemmviz.sandbox import confined, result_memory
 from gemmviz.simt import diagnostics
-from gemmviz.simt.async_copies import Copies
 from gemmviz.simt.device_state import DeviceState, FlagState, in_later_launch
 from gemmviz.simt.faults import TooManyAccesses, TooManyBarriers
 from gemmviz.simt.job import Job, attempted
@@ -47,7 +46,7 @@ class RawTrace:
     kinds
         The kind of each site.
     copies
-        The asynchronous copies that arrived.
+        The asynchronous copies that arrived: see `async_copies.copies_of_run`.
     tma, barriers
         The copy engine's boxes and the events of mbarriers; the arrays of mbarriers. All addresses are offsets, like
         those of the shared arrays.
@@ -70,7 +69,7 @@ class RawTrace:
     c: npt.NDArray[Any]
     diagnostics: list[diagnostics.Diagnostic]
     kinds: list[int]
-    async_copies: Copies
+    async_copies: npt.NDArray[Any]
     tma: TmaReport
     barriers: list[SharedArray]
     together: int
@@ -145,7 +144,7 @@ def run(
     columns: dict[str, npt.NDArray[Any]] = {}
     more: npt.NDArray[Any] = np.zeros(0, np.uint32)
 
-    def attempt(at_once: bool) -> tuple[Job, Copies, TmaReport, float, list[FlagState]]:
+    def attempt(at_once: bool) -> tuple[Job, npt.NDArray[Any], TmaReport, float, list[FlagState]]:
         nonlocal more
         job = Job(library, launch, blocks, at_once, deadline_s=deadline_s, scratch=earlier > 0)
         job.fill(a, b)
@@ -210,7 +209,7 @@ def count(
     """
 
     def attempt(at_once: bool) -> AccessCount:
-        job = Job(library, launch, blocks, at_once, deadline_s=deadline_s)
+        job = Job(library, launch, blocks, at_once, deadline_s=deadline_s, counts=True)
         job.run.capacity, job.run.more_capacity = limit, MORE_PER_ACCESS * limit
         job.run.workers, job.run.count_only = 1, 1
         began, complete = time.perf_counter(), True

@@ -70,14 +70,22 @@ def boxes_of_run(
     place
         Returns the source line of an instruction's address; without it, ``line`` is 0.
     """
-    itemsizes = [np.dtype(launch.kernel.dtype_of(matrix)).itemsize for matrix in MATRICES]
-    boxes = _relative(_records(code.gv_boxes, BOX), anchor, place)
-    boxes = boxes_of_rows(boxes, [_stored_shape(launch, matrix)[1] for matrix in MATRICES], itemsizes)
+    boxes = _in_matrices(_relative(_records(code.gv_boxes, BOX), anchor, place), launch)
     # The records of each block are in order, because one process ran it.
     found = TmaReport(by_block(boxes), by_block(_relative(_records(code.gv_events, EVENT), anchor, place)))
     code.gv_boxes_end()
     code.gv_events_end()
     return found
+
+
+def boxes_so_far(code: ctypes.CDLL, anchor: int, launch: Launch) -> npt.NDArray[Any]:
+    """Return the boxes since `begin` while the run goes on, as `boxes_of_run` does, without lines."""
+    return by_block(_in_matrices(_relative(_records(code.gv_boxes, BOX).copy(), anchor, None), launch))
+
+
+def _in_matrices(boxes: npt.NDArray[Any], launch: Launch) -> npt.NDArray[Any]:
+    itemsizes = [np.dtype(launch.kernel.dtype_of(matrix)).itemsize for matrix in MATRICES]
+    return boxes_of_rows(boxes, [_stored_shape(launch, matrix)[1] for matrix in MATRICES], itemsizes)
 
 
 def _relative(log: npt.NDArray[Any], anchor: int, place: Callable[[int], tuple[int, int]] | None) -> npt.NDArray[Any]:

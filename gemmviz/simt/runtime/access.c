@@ -1,11 +1,12 @@
 // Records every access to the watched arrays as one row.
 #include "access.h"
+#include "block_memory.h"
 #include "notes.h"
 #include "ownership.h"
 #include "pages.h"
 #include "shared_memory.h"
 #include "stop.h"
-#include "watched.h"
+#include "values.h"
 #include <string.h>
 
 static struct {
@@ -28,7 +29,8 @@ typedef struct {
     uint16_t site;
     uint8_t array, shift, number, plain; // plain: nothing needs to be looked at but the place and the room
 } __attribute__((aligned(64))) last_access;
-enum { PLAIN = 1, PLAIN_COUNTED = 2 /* the same while accesses are only counted */ };
+// The same while accesses are only counted, and for shared memory of blocks that run together.
+enum { PLAIN = 1, PLAIN_COUNTED, PLAIN_BROUGHT };
 enum { RECENT_BITS = 12, ERA_SHIFT = 48 /* an instruction's address has no bits from here on */ };
 static last_access recent[1 << RECENT_BITS];
 static uint64_t era; // of the keys that are valid
@@ -59,69 +61,9 @@ void gv_access_forget(void)
 
 static inline uintptr_t key_of(uintptr_t pc) { return pc | era; }
 
-static inline uint32_t bits_of(float value)
-{
-    uint32_t bits;
-    memcpy(&bits, &value, sizeof bits);
-    return bits;
-}
-
-// The element at an address, as the bits of a float.
-static inline uint32_t value_at(uintptr_t address, const gv_watched *array)
-{
-    uint32_t bits;
-    uint16_t half;
-    double wide;
-    int64_t whole;
-    switch (array->number) {
-    case GV_NUMBER_FLOAT: memcpy(&bits, (void *)address, 4); return bits;
-    case GV_NUMBER_SMALL:
-        if (array->itemsize == 1) return array->floats[*(uint8_t *)address];
-        memcpy(&half, (void *)address, 2);
-        return array->floats[half];
-    case GV_NUMBER_DOUBLE: memcpy(&wide, (void *)address, sizeof wide); return bits_of((float)wide);
-    case GV_NUMBER_INT: memcpy(&bits, (void *)address, 4); return bits_of((float)(int32_t)bits);
-    case GV_NUMBER_UNSIGNED: memcpy(&bits, (void *)address, 4); return bits_of((float)bits);
-    case GV_NUMBER_LONG: memcpy(&whole, (void *)address, sizeof whole); return bits_of((float)whole);
-    default: return 0x7fc00000; // NaN
-    }
-}
-
-// The words of 4 bytes that keep the further elements of an access: small ones as they are, the others as floats.
-static inline uint32_t words_of(const gv_watched *a, uint32_t further)
-{
-    return a->itemsize > 2 ? further : (further * (uint32_t)a->itemsize + 3) / 4;
-}
-
-// Keeps the values of an access: that of the first element in its row, the others separately, as few accesses have any.
 static inline void keep_values(uint64_t row, const gv_watched *a, uintptr_t at, uint64_t more, uint32_t further)
 {
-    gv_run *r = gv_now.run;
-    r->value[row] = value_at(at, a);
-    if (!further) return;
-    uint32_t *to = r->more + more;
-    const char *from = (const char *)at + a->itemsize;
-    if (a->number == GV_NUMBER_FLOAT && further == 3) { // 16 bytes
-        memcpy(to, from, 12);
-    } else if (a->itemsize == 2 && further == 1) {
-        *to = 0;
-        memcpy(to, from, 2);
-    } else if (a->itemsize == 2 && further == 7) {
-        memcpy(to, from, 12);
-        to[3] = 0;
-        memcpy(&to[3], from + 12, 2);
-    } else if (a->number == GV_NUMBER_FLOAT) {
-        for (uint32_t i = 0; i < further; i++) memcpy(&to[i], from + 4 * i, 4);
-    } else if (a->itemsize <= 2) {
-        uint32_t bytes = further * (uint32_t)a->itemsize, last = bytes / 4;
-        for (uint32_t i = 0; i < last; i++) memcpy(&to[i], from + 4 * i, 4);
-        if (bytes % 4) {
-            to[last] = 0;
-            memcpy(&to[last], from + 4 * last, bytes % 4);
-        }
-    } else {
-        for (uint32_t i = 0; i < further; i++) to[i] = value_at((uintptr_t)from + (uintptr_t)i * a->itemsize, a);
-    }
+    gv_keep_values(&gv_now.run->value[row], gv_now.run->more + more, a, at, further);
 }
 
 // The value of a write is in memory when its thread makes its next access, reaches a barrier or returns.
@@ -260,20 +202,11 @@ static inline __attribute__((always_inline)) int as_last(
            r->more_count + l->words <= gv_now.more_room;
 }
 
-void gv_access(void *address, uint32_t bytes, int how, uintptr_t pc)
+// Keeps an access that is like the last one of its instruction.
+static inline __attribute__((always_inline)) void keep_as_last(
+    gv_run *r, const last_access *l, uintptr_t at, uint32_t bytes, int how)
 {
-    gv_run *r = gv_now.run;
-    uintptr_t at = (uintptr_t)address;
-    if (gv_now.catch_up) gv_now.catch_up(at, bytes);
-    r->last_pc = pc;
-    if (pending.is) gv_settle();
-    if (gv_on_stack(at)) return; // a local variable: tensor cores' registers are accessed more often than arrays
-    const last_access *l = last_of(pc);
     uint64_t offset = at - l->start, row = r->count, more = r->more_count;
-    if (l->plain != PLAIN || !as_last(l, at, bytes, how, pc)) {
-        access_anew(at, bytes, how, pc);
-        return;
-    }
     r->count = row + 1;
     r->more_count = more + l->words;
     keep_row(r, row, l, offset >> l->shift, how & GV_WRITE);
@@ -286,12 +219,30 @@ void gv_access(void *address, uint32_t bytes, int how, uintptr_t pc)
     }
 }
 
+void gv_access(void *address, uint32_t bytes, int how, uintptr_t pc)
+{
+    gv_run *r = gv_now.run;
+    uintptr_t at = (uintptr_t)address;
+    if (gv_now.catch_up) gv_now.catch_up(at, bytes);
+    r->last_pc = pc;
+    if (pending.is) gv_settle();
+    if (gv_on_stack(at)) return; // a local variable: tensor cores' registers are accessed more often than arrays
+    const last_access *l = last_of(pc);
+    if (l->plain != PLAIN || !as_last(l, at, bytes, how, pc)) access_anew(at, bytes, how, pc);
+    else keep_as_last(r, l, at, bytes, how);
+}
+
 // The same for an access unlike the last one of its instruction.
 static __attribute__((noinline)) void access_anew(uintptr_t at, uint32_t bytes, int how, uintptr_t pc)
 {
     int write = how & GV_WRITE;
     gv_run *r = gv_now.run;
     last_access *l = last_of(pc);
+    gv_bring((void *)at, bytes);
+    if (l->plain == PLAIN_BROUGHT && as_last(l, at, bytes, how, pc)) {
+        keep_as_last(r, l, at, bytes, how);
+        return;
+    }
     if (l->plain == PLAIN_COUNTED && as_last(l, at, bytes, how, pc)) {
         r->count++;
         r->more_count += l->words;
@@ -300,7 +251,7 @@ static __attribute__((noinline)) void access_anew(uintptr_t at, uint32_t bytes, 
     uint32_t i = l->array;
     // Another instruction in the same slot may have accessed an array that contains the tile of this access.
     int known = l->key == key_of(pc);
-    if (!known || !inside(&gv_known[i], at, bytes)) {
+    if (!known || gv_known[i].has_parts || !inside(&gv_known[i], at, bytes)) {
         i = array_at(at, bytes, write, pc);
         if (i == GV_NOWHERE) return;
     }
@@ -310,13 +261,13 @@ static __attribute__((noinline)) void access_anew(uintptr_t at, uint32_t bytes, 
     uint64_t first = element_at(a, at - a->start);
     uint32_t further = bytes > a->itemsize ? (uint32_t)element_at(a, bytes) - 1 : 0;
     if (a->owned) gv_own_elements(i, first, element_at(a, at - a->start + bytes - 1), write);
-    uint32_t words = words_of(a, further);
+    uint32_t words = gv_words_of(a, further);
     if (r->count >= gv_now.rows_room || r->more_count + words > gv_now.more_room) gv_next_pages(words);
     uint64_t row = r->count++, more = r->more_count;
     r->more_count += words;
     uint16_t site = r->count_only ? 0 : known ? l->site : site_at(pc);
-    int plain = !a->owned && a->shift != GV_NO_SHIFT && a->bytes >= bytes;
-    if (plain) plain = r->count_only ? PLAIN_COUNTED : PLAIN;
+    int plain = !a->owned && !a->has_parts && a->shift != GV_NO_SHIFT && a->bytes >= bytes;
+    if (plain) plain = r->count_only ? PLAIN_COUNTED : gv_now.brings && r->array[i].shared ? PLAIN_BROUGHT : PLAIN;
     *l = (last_access){key_of(pc), a->start, a->bytes - bytes, bytes, further, words, site, (uint8_t)i,
         (uint8_t)a->shift, a->number, (uint8_t)plain};
     if (r->count_only) return;
@@ -330,13 +281,18 @@ int gv_access_several(const uintptr_t *at, uint32_t count, uint32_t bytes, const
     gv_run *r = gv_now.run;
     const last_access *l = last_of(pc);
     if (l->key != key_of(pc) || l->bytes != bytes || !l->plain || gv_now.lanes_ahead) return 0;
-    for (uint32_t i = 0; i < count; i++)
+    uintptr_t least = UINTPTR_MAX, most = 0;
+    for (uint32_t i = 0; i < count; i++) {
         if (at[i] - l->start > l->last || at[i] & (bytes - 1)) return 0;
+        if (at[i] < least) least = at[i];
+        if (at[i] > most) most = at[i];
+    }
     if (r->count + count > gv_now.rows_room || r->more_count + (uint64_t)count * l->words > gv_now.more_room) return 0;
     if (pending.is) gv_settle();
     r->last_pc = pc;
+    if (count) gv_bring((void *)least, most - least + bytes);
     uint64_t row = r->count, more = r->more_count;
-    int kept = l->plain == PLAIN;
+    int kept = l->plain != PLAIN_COUNTED;
     for (uint32_t i = 0; kept && i < count; i++) keep_row(r, row + i, l, (at[i] - l->start) >> l->shift, data != NULL);
     for (uint32_t i = 0; i < count; i++) {
         if (data) memcpy((void *)at[i], (const char *)data + (size_t)i * bytes, bytes);

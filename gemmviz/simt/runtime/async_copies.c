@@ -4,6 +4,7 @@
 #define _GNU_SOURCE
 #include "async_copies.h"
 #include "access.h"
+#include "fibres.h"
 #include "kernel_calls/async_copies.h"
 #include "pages.h"
 #include "shared_memory.h"
@@ -11,26 +12,37 @@
 #include <string.h>
 #include <sys/mman.h>
 
-enum { MOST_THREADS = GV_MAX_THREADS * GV_MAX_CLUSTER, MOST_UNDER_WAY = 256, LARGEST = 16, MOST_INSTRUCTIONS = 1024 };
+enum { MOST_THREADS = GV_MAX_THREADS * GV_MAX_CLUSTER, MOST_UNDER_WAY = 256, LARGEST = 16 };
 
 typedef struct {
     char *to;
     uintptr_t pc;
     uint32_t bytes, group, phase, reads;
+    gv_row_place read;
     char data[LARGEST];
 } copy;
 
 typedef struct {
-    uint32_t block, groups, first, end, order, run;
+    uint32_t block, groups, first, end, run;
     copy under_way[MOST_UNDER_WAY]; // a ring: `first` up to `end`
 } thread_copies;
 static thread_copies of[MOST_THREADS]; // of the blocks that run together
 static uint32_t run;
 
+// The copies of the blocks that run together, in the order of their arrival. Their rows get their numbers when these
+// blocks have ended.
+typedef struct {
+    gv_row_place read, write;
+    uint16_t rank, thread, phase, reads;
+} arrival;
+static struct {
+    arrival *copies;
+    uint64_t count, room;
+} arrived;
+
 // Shared with processes that are forked later, if there are several; each of them adds to it.
 static struct {
-    uint64_t count, instructions;
-    uintptr_t pc[MOST_INSTRUCTIONS];
+    uint64_t count;
     gv_copy log[];
 } *reported;
 static uint64_t room, with_pages; // with_pages: records whose pages were asked for; all, if several processes write
@@ -48,11 +60,9 @@ int gv_copies_begin(uint64_t capacity, uint32_t processes)
 
 void gv_copies_end(void) { munmap(reported, sizeof *reported + room * sizeof(gv_copy)); }
 
-uint64_t gv_copies(const gv_copy **log, const uintptr_t **pc, uint64_t *instructions)
+uint64_t gv_copies(const gv_copy **log)
 {
     *log = reported->log;
-    *pc = reported->pc;
-    *instructions = reported->instructions;
     return reported->count;
 }
 
@@ -60,15 +70,43 @@ uint64_t gv_copies_reported(void) { return reported->count; }
 
 void gv_copies_take_back(uint64_t count) { reported->count = count; }
 
-static void tell_instruction(uintptr_t pc)
+void gv_copies_block_begins(void) { arrived.count = 0; }
+
+// Adds a copy that has made a row.
+static void note_arrival(const arrival *one)
 {
-    uint64_t known = __atomic_load_n(&reported->instructions, __ATOMIC_ACQUIRE);
-    for (uint64_t i = 0; i < known && i < MOST_INSTRUCTIONS; i++)
-        if (reported->pc[i] == pc) return;
-    // Two processes may both add it: a double entry does no harm.
-    uint64_t at = __atomic_fetch_add(&reported->instructions, 1, __ATOMIC_ACQ_REL);
-    if (at >= MOST_INSTRUCTIONS) gv_stop(GV_TOO_MANY_SITES);
-    reported->pc[at] = pc;
+    if (arrived.count == arrived.room) {
+        uint64_t more = arrived.room ? 2 * arrived.room : 1 << 12;
+        int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE;
+        arrival *copies = arrived.room ? mremap(arrived.copies, arrived.room * sizeof *one, more * sizeof *one,
+                                             MREMAP_MAYMOVE)
+                                       : mmap(NULL, more * sizeof *one, PROT_READ | PROT_WRITE, flags, -1, 0);
+        if (copies == MAP_FAILED) gv_stop(GV_NO_MEMORY);
+        arrived.copies = copies;
+        arrived.room = more;
+    }
+    arrived.copies[arrived.count++] = *one;
+}
+
+// Reports them sorted by block and thread; those of a thread keep their order.
+void gv_copies_block_ended(void)
+{
+    static uint32_t next[MOST_THREADS + 1];
+    if (!arrived.count) return;
+    uint32_t threads = gv_cluster.threads, all = gv_cluster.blocks * threads;
+    uint64_t begin = __atomic_fetch_add(&reported->count, arrived.count, __ATOMIC_RELAXED);
+    uint64_t end = begin + arrived.count;
+    if (end > room) gv_stop(GV_FULL);
+    while (with_pages < end)
+        with_pages = gv_prepare_pages((char *)reported->log, sizeof(gv_copy), with_pages, end, room);
+    memset(next, 0, (all + 1) * sizeof *next);
+    const arrival *first = arrived.copies, *last = first + arrived.count;
+    for (const arrival *c = first; c < last; c++) next[c->rank * threads + c->thread + 1]++;
+    for (uint32_t t = 0; t < all; t++) next[t + 1] += next[t];
+    for (const arrival *c = first; c < last; c++)
+        reported->log[begin + next[c->rank * threads + c->thread]++] =
+            (gv_copy){gv_now.block - gv_now.rank + c->rank, gv_row_in_block(c->write, c->rank),
+                c->reads ? gv_row_in_block(c->read, c->rank) : GV_NO_ROW, c->thread, c->phase};
 }
 
 // The running thread's copies; in a new run, or block, it has none.
@@ -78,7 +116,7 @@ static thread_copies *mine(void)
     if (t->run != run || t->block != gv_now.block) {
         t->run = run;
         t->block = gv_now.block;
-        t->groups = t->first = t->end = t->order = 0;
+        t->groups = t->first = t->end = 0;
     }
     return t;
 }
@@ -90,7 +128,6 @@ void gv_copy_async(void *shared, const void *global, uint32_t bytes, uint32_t so
     thread_copies *t = mine();
     gv_must_be_shared(shared, "cp.async", pc);
     if (t->end - t->first == MOST_UNDER_WAY) gv_stop(GV_TOO_MANY_COPIES);
-    tell_instruction(pc);
     copy *c = &t->under_way[t->end++ % MOST_UNDER_WAY];
     if (source_bytes > bytes) source_bytes = bytes;
     *c = (copy){.to = shared, .pc = pc, .bytes = bytes, .group = t->groups, .phase = gv_now.phase};
@@ -99,6 +136,7 @@ void gv_copy_async(void *shared, const void *global, uint32_t bytes, uint32_t so
         gv_now.run->last_pc = pc;
         gv_stop_misaligned((uintptr_t)global, bytes, 0);
     }
+    c->read = gv_next_row();
     // The width of a read is a power of two.
     for (uint32_t done = 0, step; done < source_bytes; done += step) {
         step = bytes;
@@ -112,14 +150,13 @@ void gv_copy_commit(void) { mine()->groups++; }
 
 static void arrive(copy *c)
 {
+    gv_row_place write = gv_next_row();
     uint32_t writes = gv_access_made_row(c->to, c->bytes, GV_WRITE, c->pc);
     memcpy(c->to, c->data, c->bytes);
-    uint64_t at = __atomic_fetch_add(&reported->count, 1, __ATOMIC_RELAXED);
-    if (at >= room) gv_stop(GV_FULL); // a copy to no array makes no row, so the limit of rows does not stop it
-    if (at >= with_pages)
-        with_pages = gv_prepare_pages((char *)reported->log, sizeof(gv_copy), at, at + 1, room);
-    reported->log[at] = (gv_copy){gv_now.block, mine()->order++, (uint16_t)gv_now.thread, (uint16_t)c->phase,
-        (uint16_t)c->reads, (uint16_t)writes};
+    if (!writes || gv_now.run->count_only) return;
+    arrival one = {c->read, write, (uint16_t)gv_now.rank, (uint16_t)gv_now.thread, (uint16_t)c->phase,
+        (uint16_t)c->reads};
+    note_arrival(&one);
 }
 
 void gv_copy_wait(uint32_t left)

@@ -70,23 +70,29 @@ static inline __attribute__((always_inline)) double of_half(uint16_t bits, int f
         to[i * step] = value; \
     } \
     return;
-static inline __attribute__((always_inline)) void convert(
-    double *to, uint32_t step, const void *from, uint32_t count, int type, int fast)
-{
-    const float *floats = type == GV_E4M3 || type == GV_E5M2 ? small_floats(type) : NULL;
-    switch (type) {
-    case GV_HALF: EACH(uint16_t, of_half(x, fast))
-    case GV_BFLOAT16: EACH(uint16_t, from_bits((uint32_t)x << 16))
-    case GV_FLOAT: EACH(float, x)
-    case GV_TF32: EACH(uint32_t, from_bits(x & 0xffffe000))
-    case GV_S8: EACH(int8_t, x)
-    case GV_U8: EACH(uint8_t, x)
-    case GV_DOUBLE: EACH(double, x)
-    case GV_E4M3:
-    case GV_E5M2: EACH(uint8_t, floats[x])
-    default: EACH(int32_t, x)
+#define CONVERT(name, real) \
+    static inline __attribute__((always_inline)) void name( \
+        real *to, uint32_t step, const void *from, uint32_t count, int type, int fast) \
+    { \
+        const float *floats = type == GV_E4M3 || type == GV_E5M2 ? small_floats(type) : NULL; \
+        switch (type) { \
+        case GV_HALF: EACH(uint16_t, of_half(x, fast)) \
+        case GV_BFLOAT16: EACH(uint16_t, from_bits((uint32_t)x << 16)) \
+        case GV_FLOAT: EACH(float, x) \
+        case GV_TF32: EACH(uint32_t, from_bits(x & 0xffffe000)) \
+        case GV_S8: EACH(int8_t, x) \
+        case GV_U8: EACH(uint8_t, x) \
+        case GV_DOUBLE: EACH(double, x) \
+        case GV_E4M3: \
+        case GV_E5M2: EACH(uint8_t, floats[x]) \
+        default: EACH(int32_t, x) \
+        } \
     }
-}
+CONVERT(convert, double)
+#if defined(__x86_64__)
+CONVERT(convert_to_floats, float)
+#endif
+#undef CONVERT
 #undef EACH
 
 #if defined(__x86_64__)
@@ -96,25 +102,31 @@ static GV_AVX2 inline void put_eight(double *to, __m256 eight)
     _mm256_storeu_pd(to + 4, _mm256_cvtps_pd(_mm256_extractf128_ps(eight, 1)));
 }
 
-static GV_AVX2 void convert_by_avx2(double *to, uint32_t step, const void *from, uint32_t count, int type)
-{
-    uint32_t i = 0;
-    if (step == 1 && type == GV_HALF) {
-        for (; i + 8 <= count; i += 8)
-            put_eight(to + i, _mm256_cvtph_ps(_mm_loadu_si128((const __m128i *)((const uint16_t *)from + i))));
-    } else if (step == 1 && type == GV_BFLOAT16) {
-        for (; i + 8 <= count; i += 8) {
-            __m256i wide = _mm256_cvtepu16_epi32(_mm_loadu_si128((const __m128i *)((const uint16_t *)from + i)));
-            put_eight(to + i, _mm256_castsi256_ps(_mm256_slli_epi32(wide, 16)));
-        }
-    } else if (step == 1 && (type == GV_FLOAT || type == GV_TF32)) {
-        __m256 kept = _mm256_castsi256_ps(_mm256_set1_epi32(type == GV_TF32 ? (int)0xffffe000 : -1));
-        for (; i + 8 <= count; i += 8)
-            put_eight(to + i, _mm256_and_ps(_mm256_loadu_ps((const float *)from + i), kept));
+static GV_AVX2 inline void put_eight_floats(float *to, __m256 eight) { _mm256_storeu_ps(to, eight); }
+
+#define BY_AVX2(name, real, put, convert) \
+    static GV_AVX2 void name(real *to, uint32_t step, const void *from, uint32_t count, int type) \
+    { \
+        uint32_t i = 0; \
+        if (step == 1 && type == GV_HALF) { \
+            for (; i + 8 <= count; i += 8) \
+                put(to + i, _mm256_cvtph_ps(_mm_loadu_si128((const __m128i *)((const uint16_t *)from + i)))); \
+        } else if (step == 1 && type == GV_BFLOAT16) { \
+            for (; i + 8 <= count; i += 8) { \
+                __m256i wide = _mm256_cvtepu16_epi32(_mm_loadu_si128((const __m128i *)((const uint16_t *)from + i))); \
+                put(to + i, _mm256_castsi256_ps(_mm256_slli_epi32(wide, 16))); \
+            } \
+        } else if (step == 1 && (type == GV_FLOAT || type == GV_TF32)) { \
+            __m256 kept = _mm256_castsi256_ps(_mm256_set1_epi32(type == GV_TF32 ? (int)0xffffe000 : -1)); \
+            for (; i + 8 <= count; i += 8) \
+                put(to + i, _mm256_and_ps(_mm256_loadu_ps((const float *)from + i), kept)); \
+        } \
+        if (i < count) \
+            convert(to + i * step, step, (const char *)from + (size_t)i * gv_itemsize(type), count - i, type, 1); \
     }
-    if (i < count)
-        convert(to + i * step, step, (const char *)from + (size_t)i * gv_itemsize(type), count - i, type, 1);
-}
+BY_AVX2(convert_by_avx2, double, put_eight, convert)
+BY_AVX2(convert_to_floats_by_avx2, float, put_eight_floats, convert_to_floats)
+#undef BY_AVX2
 
 static GV_AVX2 void round_by_avx2(float *to, const double *from, uint32_t count)
 {
@@ -133,6 +145,13 @@ void gv_to_doubles(double *to, uint32_t step, const void *from, uint32_t count, 
 #endif
     convert(to, step, from, count, type, 0);
 }
+
+#if defined(__x86_64__)
+void gv_as_floats(float *to, uint32_t step, const void *from, uint32_t count, int type)
+{
+    convert_to_floats_by_avx2(to, step, from, count, type);
+}
+#endif
 
 static void round_to_floats(float *to, const double *from, uint32_t count)
 {

@@ -13,7 +13,7 @@
 static const gv_layout_line lines[] = {
     NUMBER(GV_MAX_ARRAYS), NUMBER(GV_MAX_SITES), NUMBER(GV_MAX_NOTES), NUMBER(GV_NEVER), NUMBER(GV_PIECE_BYTES),
     NUMBER(GV_NO_BOX), NUMBER(GV_NO_MATRIX), NUMBER(GV_PANEL_NAME), NUMBER(GV_PTX_NAME), NUMBER(GV_WARP),
-    NUMBER(GV_WARPGROUP),
+    NUMBER(GV_WARPGROUP), NUMBER(GV_NO_ROW),
     // gv_note_kind
     NUMBER(GV_NOTE_OUT_OF_BOUNDS), NUMBER(GV_NOTE_BARRIER_LEFT), NUMBER(GV_NOTE_BARRIERS_DIFFER),
     NUMBER(GV_NOTE_STUCK_AT_MBARRIER), NUMBER(GV_NOTE_STUCK_AT_BARRIER), NUMBER(GV_NOTE_OPERAND), NUMBER(GV_NOTE_EARLY),
@@ -56,7 +56,7 @@ static const gv_layout_line lines[] = {
     FIELD(gv_run, clock_s),
     FIELD(gv_run, first_block), FIELD(gv_run, end_block), FIELD(gv_run, cluster), FIELD(gv_run, workers),
     FIELD(gv_run, count_only), FIELD(gv_run, huge_pages), FIELD(gv_run, at_once),
-    FIELD(gv_run, keep_flags), FIELD(gv_run, entry),
+    FIELD(gv_run, keep_flags), FIELD(gv_run, first_ended), FIELD(gv_run, entry),
     FIELD(gv_run, arguments), COLUMN(site), COLUMN(which),
     COLUMN(write), COLUMN(bytes), COLUMN(element), COLUMN(value), COLUMN(block_of), COLUMN(thread_of), COLUMN(phase_of),
     COLUMN(turn_of), COLUMN(more), FIELD(gv_run, count), FIELD(gv_run, more_count),
@@ -67,8 +67,8 @@ static const gv_layout_line lines[] = {
     FIELD(gv_run, fault_thread), FIELD(gv_run, fault_other), FIELD(gv_run, fault_bytes), FIELD(gv_run, fault_write),
     FIELD(gv_run, instruction),
 
-    SIZE(gv_copy), FIELD(gv_copy, block), FIELD(gv_copy, order), FIELD(gv_copy, thread), FIELD(gv_copy, phase),
-    FIELD(gv_copy, reads), FIELD(gv_copy, writes),
+    SIZE(gv_copy), FIELD(gv_copy, block), FIELD(gv_copy, write), FIELD(gv_copy, read), FIELD(gv_copy, thread),
+    FIELD(gv_copy, phase),
 
     SIZE(gv_event), FIELD(gv_event, barrier), FIELD(gv_event, pc), FIELD(gv_event, bytes), FIELD(gv_event, block),
     FIELD(gv_event, made), FIELD(gv_event, number), FIELD(gv_event, arrivals), FIELD(gv_event, thread),

@@ -3,6 +3,7 @@
 // it.
 #include "kernel_calls/wmma.h"
 #include "access.h"
+#include "block_memory.h"
 #include "postponed.h"
 #include "shared_memory.h"
 #include <string.h>
@@ -19,6 +20,9 @@ typedef struct {
 // Lane l holds two adjacent elements of row l / 4, from 2 (l % 4) on; transposed, of column l / 4.
 static void copy(void *posted[GV_WARP], int to_memory)
 {
+    const matrices *all = posted[0];
+    for (uint32_t lane = 0; !to_memory && lane < 8 * all->count; lane++)
+        gv_bring(((const matrices *)posted[lane])->row, ROW_BYTES);
     for (uint32_t lane = 0; lane < GV_WARP; lane++) {
         const matrices *mine = posted[lane];
         for (uint32_t i = 0; i < mine->count; i++)

@@ -9,15 +9,58 @@
 #pragma once
 #include "fibres.h"
 
-enum { GV_POSTPONED_BYTES = 128 /* the most bytes of an instruction's arguments */ };
+#include <string.h>
+
+enum { GV_POSTPONED_BYTES = 128 /* the most bytes of an instruction's arguments */, GV_MOST_POSTPONED = 16 };
+
+typedef struct {
+    char of[GV_POSTPONED_BYTES] __attribute__((aligned(64)));
+} gv_arguments;
+extern gv_arguments gv_kept[GV_MOST_POSTPONED][GV_WARP] __attribute__((visibility("hidden")));
+
+// For the running lane's first postponed instruction, and when it has no room for a further one.
+void gv_begin_postponing(uintptr_t pc);
+void gv_catch_up_postponed(uintptr_t at, uint32_t bytes);
+
+// A number for the instructions that each lane has postponed, in their order.
+extern uint64_t gv_postponed_work[GV_WARP] __attribute__((visibility("hidden")));
+extern gv_warp_work *gv_work_of[GV_MOST_POSTPONED] __attribute__((visibility("hidden")));
+
+static inline void gv_will_change(uintptr_t at, uint32_t bytes)
+{
+    for (uintptr_t part = at / GV_PART; part <= (at + bytes - 1) / GV_PART; part++)
+        gv_now.changing[part % GV_CHANGING / 64] |= 1ull << part % 64;
+}
 
 // Postpones an instruction of all 32 lanes that changes `bytes` bytes of the running lane's registers at `to`. Returns
 // memory for the lane's arguments, which `work` gets. Not for runs in which each instruction is done at once.
-void *gv_postpone(gv_warp_work *work, const void *to, uint32_t bytes, uintptr_t pc);
+static inline void *gv_postpone(gv_warp_work *work, const void *to, uint32_t bytes, uintptr_t pc)
+{
+    if (gv_now.postponed == GV_MOST_POSTPONED || gv_now.catch_up != gv_catch_up_postponed) gv_begin_postponing(pc);
+    uint32_t lane = gv_lane_now(), number = gv_now.postponed++;
+    gv_postponed_work[lane] = gv_postponed_work[lane] * 0x9e3779b97f4a7c15 + (uintptr_t)work;
+    if (!lane) gv_work_of[number] = work;
+    gv_now.run->last_pc = pc;
+    gv_will_change((uintptr_t)to, bytes);
+    return &gv_kept[number][lane];
+}
 
 // Returns where a postponed instruction finds an operand in registers: at the same place if a postponed instruction
 // changes it, else in `room`, where it is copied, as the lane may use these registers for other values.
-const void *gv_kept_operand(const void *at, uint32_t bytes, void *room);
+static inline const void *gv_kept_operand(const void *at, uint32_t bytes, void *room)
+{
+    if (gv_changes((uintptr_t)at, bytes)) {
+        gv_will_change((uintptr_t)at, bytes); // a part of it may be written otherwise
+        return at;
+    }
+    switch (bytes) { // the compiler knows each number
+    case 8: memcpy(room, at, 8); break;
+    case 16: memcpy(room, at, 16); break;
+    case 32: memcpy(room, at, 32); break;
+    default: memcpy(room, at, bytes);
+    }
+    return room;
+}
 
 // Records an access that the running lane may make before it catches up: no postponed instruction changes its value.
 static inline void gv_access_ahead(void *address, uint32_t bytes, int how, uintptr_t pc)

@@ -1,7 +1,8 @@
 // Records one run of a kernel, from its arguments to its end.
 #include "access.h"
-#include "cluster.h"
+#include "block_memory.h"
 #include "fibres.h"
+#include "found_tiles.h"
 #include "packed_panels.h"
 #include "postponed.h"
 #include "pthreads.h"
@@ -36,7 +37,10 @@ static void run_blocks(void *what)
     gv_deadline();
     uint32_t block = r->first_block;
     if (block < r->end_block) block = gv_share_blocks(block);
-    for (; block < r->end_block; block += r->cluster) gv_run_block(block);
+    for (; block < r->end_block; block += r->cluster) {
+        gv_run_block(block);
+        if (block == r->first_block) gv_first_ended();
+    }
 }
 
 int gv_record(gv_run *run)
@@ -53,7 +57,7 @@ int gv_record(gv_run *run)
     gv_shared_begin();
     gv_watch_none();
     for (uint32_t i = 0; i < run->arrays; i++) gv_watch(i);
-    if (!gv_fibres_begin(run_thread) || !gv_cluster_begin()) return run->status = GV_NO_MEMORY;
+    if (!gv_fibres_begin(run_thread) || !gv_block_memory_begin()) return run->status = GV_NO_MEMORY;
 
     gv_guard_begin();
     gv_guarded(run_blocks, run);
@@ -61,7 +65,7 @@ int gv_record(gv_run *run)
     gv_workers_end();
     gv_guard_end();
     gv_rows_close();
-    gv_cluster_end();
+    gv_block_memory_end();
     gv_fibres_end();
     return run->status;
 }

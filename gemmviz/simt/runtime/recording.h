@@ -114,6 +114,7 @@ typedef struct {
     uint32_t huge_pages;             // whether the columns may have pages of 2 MiB
     uint32_t at_once;                // postpone no instruction: see postponed.h
     uint32_t keep_flags;             // begin with the flags as the run before has left them
+    int (*first_ended)(void); // called once after the first block or cluster, if not NULL: see found_tiles.h
     void (*entry)(void **arguments);
     void **arguments;
     // out: one column per field of an access, `capacity` rows each
@@ -149,11 +150,12 @@ typedef struct {
     char instruction[GV_PTX_NAME];
 } gv_run;
 
-// One cp.async that arrived: the numbers of its rows, and its number among the copies of its thread.
+// One cp.async that arrived: the rows of its write and (GV_NO_ROW: none) of its first read, counted from the first row
+// of its block; phase: when it was issued. The copies of a block are together, sorted by thread.
+enum { GV_NO_ROW = UINT32_MAX };
 typedef struct {
-    uint32_t block, order;
-    uint16_t thread, phase; // phase: when it was issued
-    uint16_t reads, writes;
+    uint32_t block, write, read;
+    uint16_t thread, phase;
 } gv_copy;
 
 // Events of an mbarrier; the events from GV_EVENT_FENCE on belong to no mbarrier.
@@ -242,11 +244,13 @@ typedef struct {
 #define GV_PYTHON __attribute__((visibility("default")))
 
 GV_PYTHON int gv_record(gv_run *run); // returns run->status
+// Only in a call of first_ended: the arrays of the run are new, and the first `tiles` of the shared ones lie in others.
+// Returns 0 if the rows cannot be told again.
+GV_PYTHON int gv_tiles_found(uint32_t tiles);
 GV_PYTHON uint32_t gv_layout(const gv_layout_line **lines);
 
 GV_PYTHON int gv_copies_begin(uint64_t capacity, uint32_t processes);
-// Also returns the addresses of the instructions: the write of a copy has this address, its read one byte less.
-GV_PYTHON uint64_t gv_copies(const gv_copy **log, const uintptr_t **pc, uint64_t *instructions);
+GV_PYTHON uint64_t gv_copies(const gv_copy **log);
 GV_PYTHON void gv_copies_end(void);
 
 GV_PYTHON int gv_events_begin(uint64_t capacity, uint32_t processes);

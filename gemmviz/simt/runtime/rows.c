@@ -4,7 +4,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
-enum { SHORT = 8 /* rows of a span: several loops over so few take longer than one */ };
+enum { STEP = 8 /* rows, or words, that are moved at once: most spans are short */ };
 
 // Successive rows of one thread.
 typedef struct {
@@ -17,6 +17,11 @@ typedef struct {
     uint32_t span, row, more;
 } place;
 
+// Adjacent rows, or further elements, from `at` on.
+typedef struct {
+    uint32_t at, number;
+} part;
+
 // Memory that is kept from block to block: the system needs longer to give new pages than the rows to move.
 static struct {
     char *at;
@@ -27,7 +32,9 @@ static struct {
     span *spans;
     uint32_t used, room;
     uint64_t first_row, first_more, marked_more, last_order;
-    int unordered;
+    int unordered, asked; // asked: for the place of a row
+    uint32_t *begin;      // where the rows of each span begin, when the block has ended
+    uint32_t begin_room, first_of[GV_MAX_CLUSTER]; // first_of: where those of each block begin
 } of;
 
 // Reserves memory. The system takes a page only when it is used.
@@ -47,7 +54,7 @@ void gv_rows_begin(void)
     of.first_row = r->count;
     of.first_more = of.marked_more = r->more_count;
     of.last_order = 0;
-    of.unordered = 0;
+    of.unordered = of.asked = 0;
 }
 
 static void more_room(void)
@@ -73,6 +80,34 @@ void gv_mark(void)
     of.spans[of.used++] = (span){(uint32_t)(end - from), (uint32_t)(r->more_count - of.marked_more),
         (uint16_t)gv_now.rank, (uint16_t)gv_now.thread, (uint16_t)gv_now.phase, (uint16_t)gv_now.turn};
     of.marked_more = r->more_count;
+}
+
+gv_row_place gv_next_row(void)
+{
+    of.asked = 1;
+    return (gv_row_place){of.used, (uint32_t)(gv_now.run->count - gv_now.marked)};
+}
+
+uint32_t gv_row_in_block(gv_row_place place, uint32_t rank)
+{
+    return of.begin[place.span] + place.row - of.first_of[rank];
+}
+
+// Keeps where the rows of each span, and of each block, begin.
+static void keep_begins(const place *order)
+{
+    if (of.begin_room < of.used) {
+        if (of.begin_room) munmap(of.begin, of.begin_room * sizeof *of.begin);
+        of.begin_room = of.room;
+        of.begin = pages(of.room * sizeof *of.begin);
+    }
+    memset(of.first_of, 0xff, sizeof of.first_of);
+    for (uint32_t i = 0, row = 0; i < of.used; i++) {
+        uint32_t span = order ? order[i].span : i, rank = of.spans[span].rank;
+        of.begin[span] = row;
+        if (row < of.first_of[rank]) of.first_of[rank] = row;
+        row += of.spans[span].rows;
+    }
 }
 
 static void *sorting_room(size_t bytes)
@@ -103,26 +138,19 @@ void gv_rows_close(void)
         to = other; \
     }
 
-// Moves the rows (or further elements) of one column to their new order, which `source` has for short spans.
-#define MOVE(column, type, first, at, number, count) \
+// Moves the rows (or further elements) of one column to their new order, in steps: the next span overwrites what is
+// moved behind the end of one. Nothing behind the last row is read.
+#define MOVE(column, type, first, parts, count) \
     { \
-        type *old = (column) + (first), *new = kept; \
-        if (source) \
-            for (uint32_t i = 0; i < (count); i++) new[i] = old[source[i]]; \
-        else \
-            for (uint32_t i = 0; i < of.used; i++) { \
-                const type *its = old + order[i].at; \
-                for (uint32_t n = of.spans[order[i].span].number; n; n--) *new ++ = *its++; \
-            } \
+        type *old = (column) + (first), *new = kept, *last = old + (count) - STEP; \
+        for (const part *p = parts; p < parts + of.used; p++) { \
+            const type *its = old + p->at, *end = its + p->number; \
+            type *next = new; \
+            for (; its < end && its <= last; its += STEP, next += STEP) memcpy(next, its, STEP * sizeof(type)); \
+            for (; its < end; its++) *next++ = *its; \
+            new += p->number; \
+        } \
         memcpy(old, kept, (count) * sizeof(type)); \
-    }
-
-// Fills `source` with the old place of each row (or further element).
-#define SOURCES(begin_of, number) \
-    { \
-        uint32_t *next = source; \
-        for (uint32_t i = 0; i < of.used; i++) \
-            for (uint32_t n = 0; n < of.spans[order[i].span].number; n++) *next++ = order[i].begin_of + n; \
     }
 
 // Sorts the rows of the block; returns the spans in their new order.
@@ -131,11 +159,11 @@ static const place *sort(void)
     enum { MOST = UINT16_MAX + 3 };
     gv_run *r = gv_now.run;
     uint64_t rows = r->count - of.first_row, more = r->more_count - of.first_more, most = rows > more ? rows : more;
-    size_t numbers = MOST + 2 * most;
-    place *from = sorting_room(2 * (size_t)of.used * sizeof *from + numbers * sizeof(uint32_t)), *to = from + of.used;
-    uint32_t *begin = (uint32_t *)(to + of.used), row = 0, further = 0, threads = 0, phases = 0, ranks = 0;
-    uint32_t *source = rows < SHORT * (uint64_t)of.used ? begin + MOST : NULL;
-    void *kept = begin + MOST + most;
+    size_t numbers = MOST + most + 2 * STEP, each = 2 * sizeof(place) + 2 * sizeof(part);
+    place *from = sorting_room(of.used * each + numbers * sizeof(uint32_t)), *to = from + of.used;
+    part *of_rows = (part *)(to + of.used), *of_more = of_rows + of.used;
+    uint32_t *begin = (uint32_t *)(of_more + of.used), row = 0, further = 0, threads = 0, phases = 0, ranks = 0;
+    void *kept = begin + MOST;
     for (uint32_t i = 0; i < of.used; i++) {
         const span *s = &of.spans[i];
         from[i] = (place){i, row, further};
@@ -149,15 +177,18 @@ static const place *sort(void)
     SORT(phase, phases)
     if (ranks) SORT(rank, ranks)
     const place *order = from;
-    if (source) SOURCES(row, rows)
-    MOVE(r->site, uint16_t, of.first_row, row, rows, rows)
-    MOVE(r->which, uint8_t, of.first_row, row, rows, rows)
-    MOVE(r->write, uint8_t, of.first_row, row, rows, rows)
-    MOVE(r->bytes, uint8_t, of.first_row, row, rows, rows)
-    MOVE(r->element, uint32_t, of.first_row, row, rows, rows)
-    MOVE(r->value, uint32_t, of.first_row, row, rows, rows)
-    if (source) SOURCES(more, more)
-    MOVE(r->more, uint32_t, of.first_more, more, more, more)
+    for (uint32_t i = 0; i < of.used; i++) {
+        const span *s = &of.spans[order[i].span];
+        of_rows[i] = (part){order[i].row, s->rows};
+        of_more[i] = (part){order[i].more, s->more};
+    }
+    MOVE(r->site, uint16_t, of.first_row, of_rows, rows)
+    MOVE(r->which, uint8_t, of.first_row, of_rows, rows)
+    MOVE(r->write, uint8_t, of.first_row, of_rows, rows)
+    MOVE(r->bytes, uint8_t, of.first_row, of_rows, rows)
+    MOVE(r->element, uint32_t, of.first_row, of_rows, rows)
+    MOVE(r->value, uint32_t, of.first_row, of_rows, rows)
+    MOVE(r->more, uint32_t, of.first_more, of_more, more)
     return from;
 }
 
@@ -166,19 +197,19 @@ void gv_rows_end(void)
     gv_run *r = gv_now.run;
     if (r->count_only || !of.used) return;
     const place *order = of.unordered ? sort() : NULL;
+    if (of.asked) keep_begins(order);
     uint32_t first_block = gv_now.block - gv_now.rank;
     uint64_t row = of.first_row;
     for (uint32_t i = 0; i < of.used; i++) {
         const span s = of.spans[order ? order[i].span : i];
         uint64_t end = row + s.rows;
         uint32_t block = first_block + s.rank;
-        if (s.rows < SHORT) {
-            for (; row < end; row++) {
-                r->block_of[row] = block;
-                r->thread_of[row] = s.thread;
-                r->phase_of[row] = s.phase;
-                r->turn_of[row] = s.turn;
-            }
+        if (s.rows <= STEP && row + STEP <= r->count) { // the next span overwrites what is behind its end
+            for (int n = 0; n < STEP; n++) r->block_of[row + n] = block;
+            for (int n = 0; n < STEP; n++) r->thread_of[row + n] = s.thread;
+            for (int n = 0; n < STEP; n++) r->phase_of[row + n] = s.phase;
+            for (int n = 0; n < STEP; n++) r->turn_of[row + n] = s.turn;
+            row = end;
             continue;
         }
         for (uint64_t n = row; n < end; n++) r->block_of[n] = block;

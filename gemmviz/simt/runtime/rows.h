@@ -13,3 +13,12 @@ void gv_rows_close(void);
 
 // The rows since the last call belong to the running thread. Call it before block, thread, phase or turn changes.
 void gv_mark(void);
+
+// The place of the running thread's next row in its block: the number of its span, and of the row in this span. When
+// the block has ended, and until the next one begins, gv_row_in_block returns the number of the row, counted from the
+// first row of the block of this rank.
+typedef struct {
+    uint32_t span, row;
+} gv_row_place;
+gv_row_place gv_next_row(void);
+uint32_t gv_row_in_block(gv_row_place place, uint32_t rank);

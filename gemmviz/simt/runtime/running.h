@@ -6,16 +6,19 @@
 //   recording kernel_calls/*                 the layout that Python shares; the calls of a kernel's program
 //   running                                  the block and thread that run now
 //   stop notes watched shared_memory         ending a run; a kernel's defects; the watched arrays; shared memory
+//   block_memory                             the shared memory of blocks that run together
 //   ownership                                the block of each element of C, while several processes run blocks
-//   rows pages                               the thread and phase of each row; the memory of rows
+//   rows pages values                        the thread and phase of each row; the memory of rows; their values
 //   access                                   records one access
+//   found_tiles                              the rows of the first blocks, when the tiles of boxes are known
 //   contexts                                 the switch from one thread to another; it calls nothing
 //   fibres async_copies                      threads and their waits; cp.async
 //   postponed                                instructions that a warp does together, later
 //   packed_panels pthreads                   arrays that a C kernel allocates, and its threads
 //   cluster events remote                    blocks that run together; events that are no accesses; the shared
 //                                            memory of other blocks
-//   processor elements products wgmma_sums   elements as doubles, and sums of products of a tensor core
+//   processor elements products wgmma_sums   elements as numbers, and sums of products of a tensor core
+//   wgmma_operands                           the operands of wgmma
 //   ldmatrix mma_quads mma_words wmma wgmma  tensor cores, and the loads of their registers
 //   sync_flags mbarrier_state                flags between blocks; an mbarrier's count
 //   tsan tma_boxes                           the compiler's calls before an access; the copy engine
@@ -42,6 +45,10 @@ typedef struct {
     uint64_t rows_room, more_room; // rows and further words with prepared pages: see pages.h
     int64_t lost_ns;     // by huge pages, against small ones: see pages.c
     int sharing;         // one of the values below
+    // Whether blocks run together, and a range of addresses whose memory holds the running block's data: see
+    // block_memory.h.
+    int brings;
+    uintptr_t brought, brought_end;
     // Of the running thread, see postponed.h: instructions that it has postponed, and what to call before it uses
     // memory (at, bytes) or does anything else that others may notice (0, 0); NULL with none. Of its warp: lanes that
     // have gone on in front of others. Whether any instruction of this run was postponed, and whether the present

@@ -2,6 +2,8 @@
 // for others. A round is a phase of the recording, so that accesses ordered by a barrier are in different phases.
 // Therefore a wait ends the round of its thread even if the thread could pass at once.
 #include "scheduler.h"
+#include "async_copies.h"
+#include "block_memory.h"
 #include "cluster.h"
 #include "fibres.h"
 #include "mbarrier_state.h"
@@ -165,7 +167,6 @@ static int release_round(void)
              together = count(gv_cluster.fibres, all, GV_AT_CLUSTER_BARRIER);
     for (uint32_t m = 0; m < gv_cluster.blocks; m++) {
         gv_fibre *of = gv_cluster.fibres + m * gv_cluster.threads;
-        // The switch copies shared memory, so it is left out where nobody waits.
         if (!count(of, gv_cluster.threads, GV_AT_BARRIER) && !count(of, gv_cluster.threads, GV_AT_NAMED_BARRIER))
             continue;
         gv_switch_block(m);
@@ -190,7 +191,7 @@ static int release_round(void)
         gv_fibre *f = &gv_cluster.fibres[t];
         if (!at_mbarrier(f) || !gv_mbarrier_lacks_copies(f->mbarrier)) continue;
         flowing = 1;
-        gv_switch_block(t / gv_cluster.threads); // most copies arrive there: then none of them has to switch
+        gv_switch_block(t / gv_cluster.threads);
         gv_mbarrier_copies_arrive(f->mbarrier);
     }
     release_mbarriers();
@@ -229,12 +230,13 @@ void gv_run_block(uint32_t block)
     flowing = 0;
     gv_cluster.helds = 0;
     gv_rows_begin();
+    gv_copies_block_begins();
     gv_mbarriers_reset();
     gv_late_arrivals_reset();
     gv_boxes_reset();
     gv_remote_reset();
     gv_wgmma_reset();
-    gv_cluster_clear();
+    gv_block_memory_clear();
     memset(gv_cluster.arrivals, 0, sizeof gv_cluster.arrivals);
     for (uint32_t t = 0; t < all; t++) {
         gv_cluster.fibres[t].state = GV_READY;
@@ -257,4 +259,5 @@ void gv_run_block(uint32_t block)
     gv_boxes_reset(); // reports those that never arrived
     gv_remote_report();
     gv_rows_end();
+    gv_copies_block_ended();
 }

@@ -205,3 +205,13 @@ void gv_deadline_off(void)
     setitimer(ITIMER_REAL, &off, NULL);
     setitimer(ITIMER_PROF, &off, NULL);
 }
+
+int gv_unguarded(int (*what)(void))
+{
+    gv_deadline_off();
+    guard.inside = 0;
+    int result = what();
+    guard.inside = 1;
+    gv_deadline();
+    return result;
+}

@@ -12,6 +12,9 @@ void gv_stop_misaligned(uintptr_t at, uint32_t bytes, int write) __attribute__((
 void gv_guard_begin(void);
 void gv_guard_end(void);
 
+// Calls a function in the middle of a run, which no signal ends until it returns; returns its result.
+int gv_unguarded(int (*what)(void));
+
 // Runs `body` until it ends or the run is stopped, and returns the status.
 int gv_guarded(void (*body)(void *), void *what);
 

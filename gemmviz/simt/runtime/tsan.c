@@ -2,6 +2,7 @@
 // similar ones. They replace the runtime of the sanitizer.
 #include "tsan.h"
 #include "access.h"
+#include "block_memory.h"
 #include "kernel_calls/c_kernels.h"
 #include "kernel_calls/threads.h"
 #include "ownership.h"
@@ -87,6 +88,7 @@ void __tsan_write_range(void *p, size_t n) { range(p, n, 1, GV_PC); }
 void *__tsan_memcpy(void *to, const void *from, size_t n)
 {
     range(from, n, 0, GV_PC);
+    gv_bring(to, n);
     memcpy(to, from, n);
     range(to, n, 1, GV_PC);
     return to;
@@ -94,12 +96,14 @@ void *__tsan_memcpy(void *to, const void *from, size_t n)
 void *__tsan_memmove(void *to, const void *from, size_t n)
 {
     range(from, n, 0, GV_PC);
+    gv_bring(to, n);
     memmove(to, from, n);
     range(to, n, 1, GV_PC);
     return to;
 }
 void *__tsan_memset(void *to, int byte, size_t n)
 {
+    gv_bring(to, n);
     memset(to, byte, n);
     range(to, n, 1, GV_PC);
     return to;

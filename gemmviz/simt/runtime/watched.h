@@ -9,6 +9,7 @@ typedef struct {
     uint32_t itemsize, shift; // shift: of a power of two; else GV_NO_SHIFT
     uint8_t number;           // gv_number_kind
     uint8_t owned;            // several processes run blocks, and each element belongs to one: see ownership.h
+    uint8_t has_parts;        // an earlier array is inside of it: an access belongs to the first that contains it
     const uint32_t *floats;   // GV_NUMBER_SMALL
 } gv_watched;
 extern gv_watched gv_known[GV_MAX_ARRAYS] __attribute__((visibility("hidden")));

@@ -4,7 +4,6 @@
 #define _GNU_SOURCE
 #include "wgmma.h"
 #include "access.h"
-#include "elements.h"
 #include "fibres.h"
 #include "kernel_calls/hopper.h"
 #include "kernel_calls/wmma.h"
@@ -13,6 +12,7 @@
 #include "stop.h"
 #include "processor.h"
 #include "products.h"
+#include "wgmma_operands.h"
 #include "wgmma_sums.h"
 #include <string.h>
 #include <sys/mman.h>
@@ -20,7 +20,7 @@
 #include <immintrin.h>
 #endif
 
-enum { ROWS = 64, DEPTH_BYTES = 32, DEPTHS = DEPTH_BYTES };
+enum { ROWS = GV_WGMMA_ROWS, DEPTH_BYTES = GV_WGMMA_DEPTH_BYTES, DEPTHS = DEPTH_BYTES };
 enum { KEPT = 4, MOST_SPANS = 512, MOST_PRODUCTS = 8 /* that a thread postpones */ };
 enum { MOST_THREADS = GV_MAX_CLUSTER * GV_MAX_THREADS };
 
@@ -52,6 +52,7 @@ typedef struct {
 } span;
 static span spans[MOST_SPANS];
 static uint32_t under_way;
+static int whole; // whether all operands of the running blocks were whole numbers so far
 
 void gv_wgmma_reset(void)
 {
@@ -62,46 +63,7 @@ void gv_wgmma_reset(void)
         of[thread].used = of[thread].groups = of[thread].products = 0;
     }
     under_way = 0;
-}
-
-static uint32_t itemsize(int type) { return type == GV_HALF || type == GV_BFLOAT16 ? 2 : type == GV_TF32 ? 4 : 1; }
-
-// The byte of element r of M (or N) and element k of K. The elements of its 16 bytes are adjacent along K, or (across)
-// along M (N).
-static uintptr_t place(gv_operand o, int across, uint32_t size, uint32_t r, uint32_t k)
-{
-    // row_bytes and size are powers of two, and a division by a variable is slow.
-    uint32_t byte = k * size, shift = (uint32_t)__builtin_ctz(o.row_bytes / size), in_row = (1u << shift) - 1;
-    if (o.row_bytes == 16 && across)
-        return o.at + (r >> shift) * (uintptr_t)o.group_bytes + (r & in_row) * size + k / 8 * (uintptr_t)o.next_bytes +
-               k % 8 * 16;
-    if (o.row_bytes == 16)
-        return o.at + r / 8 * (uintptr_t)o.group_bytes + r % 8 * 16 + byte / 16 * (uintptr_t)o.next_bytes + byte % 16;
-    if (!across) return gv_swizzled(o.at + r / 8 * (uintptr_t)o.group_bytes + r % 8 * o.row_bytes + byte, o.row_bytes);
-    return gv_swizzled(o.at + (r >> shift) * (uintptr_t)o.next_bytes + k / 8 * (uintptr_t)o.group_bytes +
-                           k % 8 * o.row_bytes + (r & in_row) * size,
-        o.row_bytes);
-}
-
-// In registers, a has the fragments of mma, warp by warp: see kernel_calls/mma.h.
-static void from_registers(const product *p, uint32_t thread, double *a, uint32_t depth)
-{
-    uint32_t each = 4 / itemsize(p->of->type_a), lane = thread % GV_WARP;
-    for (uint32_t i = 0; i < 4; i++) {
-        uint32_t row = thread / GV_WARP * 16 + lane / 4 + i % 2 * 8, k = lane % 4 * each + i / 2 * 4 * each;
-        gv_to_doubles(&a[row * depth + k], 1, &p->of->registers[i], each, p->of->type_a);
-    }
-}
-
-// Reads an operand from shared memory, 16 bytes at a time: element (r, k) becomes to[r * r_step + k * k_step].
-static void from_shared(
-    double *to, uint32_t r_step, uint32_t k_step, gv_operand o, int across, uint32_t rows, uint32_t depth, int type)
-{
-    uint32_t size = itemsize(type), piece = 16 / size;
-    for (uint32_t r = 0; r < rows; r += across ? piece : 1)
-        for (uint32_t k = 0; k < depth; k += across ? 1 : piece)
-            gv_to_doubles(&to[r * r_step + k * k_step], across ? r_step : k_step,
-                (const void *)place(o, across, size, r, k), piece, type);
+    whole = 1;
 }
 
 static inline __attribute__((always_inline)) void add_up(const product *p, uint32_t thread, const double *sum, int type)
@@ -130,6 +92,20 @@ static GV_AVX2 void add_up_by_avx2(const product *p, uint32_t thread, const doub
             d + i, _mm256_cvtpd_ps(p->of->minus ? _mm256_sub_pd(before, more) : _mm256_add_pd(before, more)));
     }
 }
+
+// The sum of two floats is the same when it is rounded from their sum as doubles.
+static GV_AVX2 void add_up_whole(const product *p, uint32_t thread, const float *sum)
+{
+    uint32_t n = p->of->n, row = thread / 32 * 16 + thread % 32 / 4, column = thread % 4 * 2;
+    const float *upper = &sum[row * n + column], *lower = upper + 8 * n;
+    float *d = p->d->value.real;
+    for (uint32_t i = 0; i < n / 2; i += 4) {
+        const double *two = (const double *)(upper + 2 * i), *next_two = (const double *)(lower + 2 * i);
+        __m128 more = _mm_castpd_ps(_mm_loadh_pd(_mm_load_sd(two), next_two));
+        __m128 before = p->of->add ? _mm_loadu_ps(d + i) : _mm_setzero_ps();
+        _mm_storeu_ps(d + i, p->of->minus ? _mm_sub_ps(before, more) : _mm_add_ps(before, more));
+    }
+}
 #endif
 
 static void add_up_floats(const product *p, uint32_t thread, const double *sum)
@@ -143,19 +119,37 @@ static void add_up_floats(const product *p, uint32_t thread, const double *sum)
     add_up(p, thread, sum, GV_FLOAT); // by itself it is faster
 }
 
+// The products of a kernel that is tried with whole numbers; returns whether all was exact.
+static int multiply_whole(void *posted[GV_WARPGROUP], const gv_wgmma_product *const its[GV_WARPGROUP])
+{
+#if defined(__x86_64__)
+    static float a[ROWS * DEPTHS], b[DEPTHS * COLUMNS], sum[ROWS * COLUMNS];
+    uint32_t depth = DEPTH_BYTES / gv_operand_itemsize(its[0]->type_a), n = its[0]->n;
+    if (!whole || its[0]->type_d != GV_FLOAT) return 0;
+    whole = gv_read_whole_operands(a, b, its);
+    if (!whole) return 0;
+    memset(sum, 0, ROWS * n * sizeof *sum);
+    if (!gv_add_whole_products(sum, a, b, ROWS, n, depth)) return 0;
+    for (uint32_t t = 0; t < GV_WARPGROUP; t++) add_up_whole(posted[t], t, sum);
+    return 1;
+#else
+    return 0;
+#endif
+}
+
 static void multiply(void *posted[GV_WARPGROUP])
 {
     static double a[ROWS * DEPTHS], b[DEPTHS * COLUMNS], sum[ROWS * COLUMNS];
-    const gv_wgmma_product *first = ((const product *)posted[0])->of;
+    const gv_wgmma_product *its[GV_WARPGROUP], *first = ((const product *)posted[0])->of;
     if (gv_now.run->count_only) { // A and B are zeros, and so are the products
         for (uint32_t t = 0; !first->add && t < GV_WARPGROUP; t++)
             memset(((const product *)posted[t])->d->value.bits, 0, ((const product *)posted[t])->d->count * 4);
         return;
     }
-    uint32_t depth = DEPTH_BYTES / itemsize(first->type_a), n = first->n;
-    for (uint32_t t = 0; first->registers && t < GV_WARPGROUP; t++) from_registers(posted[t], t, a, depth);
-    if (!first->registers) from_shared(a, depth, 1, first->a, first->a_across, ROWS, depth, first->type_a);
-    from_shared(b, 1, n, first->b, first->b_across, n, depth, first->type_b);
+    for (uint32_t t = 0; t < GV_WARPGROUP; t++) its[t] = ((const product *)posted[t])->of;
+    if (multiply_whole(posted, its)) return;
+    uint32_t depth = DEPTH_BYTES / gv_operand_itemsize(first->type_a), n = first->n;
+    gv_read_operands(a, b, its);
     memset(sum, 0, ROWS * n * sizeof *sum);
     gv_add_products(sum, a, b, ROWS, n, depth);
     for (uint32_t t = 0; t < GV_WARPGROUP; t++) {
@@ -196,8 +190,8 @@ static void read_pieces(gv_operand o, int across, uint32_t size, uint32_t rows, 
     uintptr_t at[2 * COLUMNS / GV_WARPGROUP];
     for (uint32_t i = in_group; i < rows * 2; i += GV_WARPGROUP) {
         uint32_t tile = i / 8, within = i % 8;
-        at[count++] = across ? place(o, 1, size, tile / 2 * 8, tile % 2 * 8 + within)
-                             : place(o, 0, size, tile / 2 * 8 + within, tile % 2 * in_piece);
+        at[count++] = across ? gv_operand_place(o, 1, size, tile / 2 * 8, tile % 2 * 8 + within)
+                             : gv_operand_place(o, 0, size, tile / 2 * 8 + within, tile % 2 * in_piece);
     }
     if (gv_access_several(at, count, 16, NULL, pc)) return;
     for (uint32_t i = 0; i < count; i++) gv_access_ahead((void *)at[i], 16, 0, pc);
@@ -278,7 +272,7 @@ static void multiply_at(void *d, void *const *apart, const gv_wgmma_product *p, 
     if (gv_now.catch_up && (gv_now.catch_up != catch_up || of[gv_thread_slot()].products == MOST_PRODUCTS))
         gv_catch_up();
     product mine = {sums_at(d, (uint32_t *const *)apart, p->type_d == GV_HALF ? p->n / 4 : p->n / 2, p->type_d), p};
-    uint32_t size = itemsize(p->type_a);
+    uint32_t size = gv_operand_itemsize(p->type_a);
     if (!p->registers) read_pieces(p->a, p->a_across, size, ROWS, pc);
     read_pieces(p->b, p->b_across, size, p->n, pc - 1);
     gv_site_is(pc, GV_SITE_PRODUCT);

@@ -1,9 +1,11 @@
 // Tensor-core fragments: the elements of a tile in each lane, the accesses that load and store them, the product.
 #include "kernel_calls/wmma.h"
 #include "access.h"
+#include "block_memory.h"
 #include "elements.h"
 #include "postponed.h"
 #include "products.h"
+#include "stop.h"
 #include <string.h>
 
 enum { LARGEST = 32 };
@@ -88,6 +90,7 @@ static struct {
 static int has_own_loads(void)
 {
     uint32_t me = gv_thread_slot();
+    if (!history[me].loads && !history[me].with_own) return 0;
     history[me].with_own = history[me].loads < 2 ? 0 : history[me].with_own < 2 ? history[me].with_own + 1 : 2;
     history[me].loads = 0;
     return history[me].with_own == 2;
@@ -161,6 +164,7 @@ void gv_wmma_load(void *x, const void *from, uint32_t leading, int by_columns, c
     places *p = places_of(f);
     const uint32_t *at = in_memory(p, gv_lane_now(), leading, by_columns);
     uint32_t width = by_columns ? 1 : p->in_tile.run;
+    for (uint32_t i = 0; gv_now.brings && i < f->count; i++) gv_bring((const char *)from + at[i], size);
     if (size == 2 && width == 2)
         for (uint32_t i = 0; i < f->count; i += 2) memcpy((char *)x + 2 * i, (const char *)from + at[i], 4);
     else if (size == 2)
@@ -177,14 +181,14 @@ void gv_wmma_store(void *to, const void *x, uint32_t leading, int by_columns, co
 typedef struct {
     void *d;
     const void *a, *b, *c;
-    const gv_fragment *fd, *fa, *fb, *fc;
+    const gv_product_kind *kind;
 } product;
 
-// A product that is postponed, with room for its operands.
-enum { OPERAND_BYTES = 32 };
+// A product that is postponed, with room for its operands, the second behind the first.
+enum { OPERANDS_BYTES = 64, MOST_KINDS = 1024 };
 typedef struct {
     product it;
-    char a[OPERAND_BYTES], b[OPERAND_BYTES];
+    char operands[OPERANDS_BYTES];
 } kept_product;
 _Static_assert(sizeof(kept_product) <= GV_POSTPONED_BYTES, "the arguments of a product");
 
@@ -192,8 +196,8 @@ static void multiply(void *posted[GV_WARP], uint32_t mask)
 {
     static double a[LARGEST * LARGEST], b[LARGEST * LARGEST], sum[LARGEST * LARGEST];
     (void)mask;
-    const product *first = posted[0];
-    const places *at_a = places_of(first->fa), *at_b = places_of(first->fb), *at_c = places_of(first->fc);
+    const gv_product_kind *kind = ((const product *)posted[0])->kind;
+    const places *at_a = places_of(kind->a), *at_b = places_of(kind->b), *at_c = places_of(kind->c);
     const void *of_a[GV_WARP], *of_b[GV_WARP], *of_c[GV_WARP];
     void *of_d[GV_WARP];
     for (uint32_t lane = 0; lane < GV_WARP; lane++) {
@@ -203,11 +207,11 @@ static void multiply(void *posted[GV_WARP], uint32_t mask)
         of_c[lane] = p->c;
         of_d[lane] = p->d;
     }
-    gv_to_tile(a, &at_a->in_tile, of_a, first->fa->type);
-    gv_to_tile(b, &at_b->in_tile, of_b, first->fb->type);
-    gv_to_tile(sum, &at_c->in_tile, of_c, first->fc->type);
-    uint32_t rows = first->fd->rows, columns = first->fd->columns, depth = first->fa->columns;
-    if (first->fa->type == GV_DOUBLE) { // each product is rounded
+    gv_to_tile(a, &at_a->in_tile, of_a, kind->a->type);
+    gv_to_tile(b, &at_b->in_tile, of_b, kind->b->type);
+    gv_to_tile(sum, &at_c->in_tile, of_c, kind->c->type);
+    uint32_t rows = kind->d->rows, columns = kind->d->columns, depth = kind->a->columns;
+    if (kind->a->type == GV_DOUBLE) { // each product is rounded
         for (uint32_t row = 0; row < rows; row++)
             for (uint32_t k = 0; k < depth; k++)
                 for (uint32_t column = 0; column < columns; column++) {
@@ -217,31 +221,58 @@ static void multiply(void *posted[GV_WARP], uint32_t mask)
     } else {
         gv_add_products(sum, a, b, rows, columns, depth);
     }
-    const gv_places *d = &places_of(first->fd)->in_tile;
-    if (first->fd->type == GV_FLOAT) {
+    const gv_places *d = &places_of(kind->d)->in_tile;
+    if (kind->d->type == GV_FLOAT) {
         gv_to_floats((float *const *)of_d, d, sum);
         return;
     }
     for (uint32_t lane = 0; lane < GV_WARP; lane++)
-        for (uint32_t i = 0; i < d->count; i++) put(first->fd, of_d[lane], i, sum[d->at[lane][i]]);
+        for (uint32_t i = 0; i < d->count; i++) put(kind->d, of_d[lane], i, sum[d->at[lane][i]]);
 }
 
-static inline uint32_t bytes_of(const gv_fragment *f) { return f->count * gv_itemsize(f->type); }
+static inline __attribute__((always_inline)) void product_of(
+    void *d, const void *a, const void *b, const void *c, const gv_product_kind *kind, uintptr_t pc)
+{
+    if (gv_lanes() != ~0u) gv_no_warp(pc);
+    gv_work_together(GV_WARP);
+    if (has_own_loads() || gv_now.run->at_once || c != d || kind->bytes_a + kind->bytes_b > OPERANDS_BYTES) {
+        product mine = {d, a, b, c, kind};
+        gv_warp_instruction(~0u, &mine, multiply, pc);
+        return;
+    }
+    kept_product *kept = gv_postpone(multiply, d, kind->bytes_d, pc);
+    kept->it.d = d;
+    kept->it.c = c;
+    kept->it.kind = kind;
+    kept->it.a = gv_kept_operand(a, kind->bytes_a, kept->operands);
+    kept->it.b = gv_kept_operand(b, kind->bytes_b, kept->operands + kind->bytes_a);
+}
+
+void gv_wmma_multiply(void *d, const void *a, const void *b, const void *c, const gv_product_kind *kind)
+{
+    product_of(d, a, b, c, kind, GV_PC);
+}
+
+// Returns the kind of a product of these fragments. A kernel's program has few; each keeps its place.
+static const gv_product_kind *kind_of(const gv_fragment *d, const gv_fragment *a, const gv_fragment *b,
+    const gv_fragment *c)
+{
+    static gv_product_kind known[MOST_KINDS];
+    static uint32_t kinds, last;
+    for (uint32_t i = 0; i < kinds; i++) {
+        const gv_product_kind *k = &known[(last + i) % kinds];
+        if (k->d != d || k->a != a || k->b != b || k->c != c) continue;
+        last = (uint32_t)(k - known);
+        return k;
+    }
+    if (kinds == MOST_KINDS) gv_stop(GV_NO_MEMORY);
+    known[kinds] = (gv_product_kind){d, a, b, c, (uint16_t)(d->count * gv_itemsize(d->type)),
+        (uint16_t)(a->count * gv_itemsize(a->type)), (uint16_t)(b->count * gv_itemsize(b->type))};
+    return &known[kinds++];
+}
 
 void gv_wmma_mma(void *d, const gv_fragment *fd, const void *a, const gv_fragment *fa, const void *b,
     const gv_fragment *fb, const void *c, const gv_fragment *fc)
 {
-    product mine = {d, a, b, c, fd, fa, fb, fc};
-    uintptr_t pc = GV_PC;
-    if (gv_lanes() != ~0u) gv_no_warp(pc);
-    gv_work_together(GV_WARP);
-    uint32_t bytes_a = bytes_of(fa), bytes_b = bytes_of(fb);
-    if (has_own_loads() || gv_now.run->at_once || c != d || bytes_a > OPERAND_BYTES || bytes_b > OPERAND_BYTES) {
-        gv_warp_instruction(~0u, &mine, multiply, pc);
-        return;
-    }
-    kept_product *kept = gv_postpone(multiply, d, bytes_of(fd), pc);
-    kept->it = mine;
-    kept->it.a = gv_kept_operand(a, bytes_a, kept->a);
-    kept->it.b = gv_kept_operand(b, bytes_b, kept->b);
+    product_of(d, a, b, c, kind_of(fd, fa, fb, fc), GV_PC);
 }

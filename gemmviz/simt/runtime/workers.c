@@ -10,6 +10,7 @@
 #include "access.h"
 #include "async_copies.h"
 #include "events.h"
+#include "found_tiles.h"
 #include "ownership.h"
 #include "scheduler.h"
 #include "stop.h"
@@ -269,6 +270,7 @@ uint32_t gv_share_blocks(uint32_t first)
     gv_watch_ownership(1);
     gv_access_forget();
     gv_run_block(first);
+    gv_first_ended();
     int one_process = gv_now.sharing != GV_FIRST_BLOCK;
     gv_watch_ownership(0);
     gv_now.sharing = GV_ONE_AFTER_ANOTHER;

@@ -57,6 +57,7 @@ template <int M, int N, int K, int TypeA, int TypeB, int TypeC, int TypeD> struc
     static_assert(N == 8, "mma has 8 columns");
     static constexpr gv_fragment a = gv_mma_operand(M, K, TypeA, false), b = gv_mma_operand(M, K, TypeB, true),
                                  c = gv_mma_sums(M, TypeC), d = gv_mma_sums(M, TypeD);
+    static constexpr gv_product_kind kind = gv_kind_of_product(d, a, b, c);
 };
 
 // d = a b + c; the types are those of the elements in the registers.
@@ -65,5 +66,5 @@ template <int M, int N, int K, int TypeA, int TypeB, int TypeC, int TypeD, class
 GV_DEVICE void gv_mma(D (&d)[gv_registers(Shape::d)], const A (&a)[gv_registers(Shape::a)],
     const B (&b)[gv_registers(Shape::b)], const C (&c)[gv_registers(Shape::c)])
 {
-    gv_wmma_mma(d, &Shape::d, a, &Shape::a, b, &Shape::b, c, &Shape::c);
+    gv_wmma_multiply(d, a, b, c, &Shape::kind);
 }

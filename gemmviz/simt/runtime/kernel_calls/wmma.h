@@ -24,13 +24,37 @@ typedef struct {
     int8_t step[4][2];
 } gv_fragment;
 
+// The fragments of a product d = a b + c, and the bytes of a lane's elements of three of them.
+typedef struct {
+    const gv_fragment *d, *a, *b, *c;
+    uint16_t bytes_d, bytes_a, bytes_b;
+} gv_product_kind;
+
 #ifdef __cplusplus
+constexpr unsigned gv_element_bytes(int type)
+{
+    return type == GV_HALF || type == GV_BFLOAT16                                 ? 2
+           : type == GV_S8 || type == GV_U8 || type == GV_E4M3 || type == GV_E5M2 ? 1
+           : type == GV_DOUBLE                                                    ? 8
+                                                                                  : 4;
+}
+constexpr unsigned short gv_lane_bytes(const gv_fragment &f)
+{
+    return (unsigned short)(f.count * gv_element_bytes(f.type));
+}
+constexpr gv_product_kind gv_kind_of_product(
+    const gv_fragment &d, const gv_fragment &a, const gv_fragment &b, const gv_fragment &c)
+{
+    return {&d, &a, &b, &c, gv_lane_bytes(d), gv_lane_bytes(a), gv_lane_bytes(b)};
+}
 extern "C" {
 #endif
 void gv_wmma_load(void *x, const void *from, uint32_t leading, int by_columns, const gv_fragment *f);
 void gv_wmma_store(void *to, const void *x, uint32_t leading, int by_columns, const gv_fragment *f);
 void gv_wmma_mma(void *d, const gv_fragment *fd, const void *a, const gv_fragment *fa, const void *b,
     const gv_fragment *fb, const void *c, const gv_fragment *fc);
+// The same; the kind is a constant of the kernel's program.
+void gv_wmma_multiply(void *d, const void *a, const void *b, const void *c, const gv_product_kind *kind);
 // Loads `count` matrices of 8 x 8 halves into `count` registers of each lane, or stores them; see PTX ISA, "ldmatrix"
 // and "stmatrix".
 void gv_ldmatrix(uint32_t *r, const void *row, uint32_t count, int transposed);

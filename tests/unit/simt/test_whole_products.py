@@ -1,0 +1,81 @@
+"""Products of whole numbers in floats: only where they are the same as in doubles."""
+
+import ctypes
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+
+from gemmviz.backends.compiler import compiler
+from gemmviz.backends.toolchain import compile_object, compile_shared
+from gemmviz.simt import build
+
+RUNTIME = Path(build.__file__).parent / "runtime"
+ROWS, DEPTH, COLUMNS = 64, 16, 48
+# 64 x 48 products of halves. The rows of each operand lie in groups of 8, with 16 bytes of each side by side.
+TEXT = """
+#include "products.h"
+#include "wgmma_operands.h"
+#include <string.h>
+gv_running gv_now;
+int whole_products(const uint16_t *a, const uint16_t *b, float *sums, double *exact)
+{
+    static float few[2][64 * 32 + 32 * 256];
+    static double all[2][64 * 32 + 32 * 256];
+    gv_wgmma_product p = {.a = {(uintptr_t)a, 128, 16, 256}, .b = {(uintptr_t)b, 128, 16, 256}, .n = 48,
+        .type_d = GV_FLOAT, .type_a = GV_HALF, .type_b = GV_HALF};
+    const gv_wgmma_product *of[GV_WARPGROUP];
+    for (int t = 0; t < GV_WARPGROUP; t++) of[t] = &p;
+    gv_read_operands(all[0], all[1], of);
+    gv_add_products(exact, all[0], all[1], 64, 48, 16);
+    return gv_read_whole_operands(few[0], few[1], of) && gv_add_whole_products(sums, few[0], few[1], 64, 48, 16);
+}
+int is_fast(void) { float none[48] = {0}; return gv_add_whole_products(none, none, none, 0, 48, 0); }
+"""
+
+
+@pytest.fixture(scope="module")
+def code(tmp_path_factory: pytest.TempPathFactory) -> ctypes.CDLL:
+    folder = tmp_path_factory.mktemp("whole")
+    (folder / "caller.c").write_text(TEXT)
+    flags = [flag for flag in build.runtime_flags(compiler()) if flag != "-fvisibility=hidden"]
+    names = ("block_memory", "elements", "products", "wgmma_operands")
+    sources = [folder / "caller.c", *(RUNTIME / f"{name}.c" for name in names)]
+    for source in sources:
+        compile_object(source, folder / f"{source.stem}.o", [*flags, f"-I{RUNTIME}"], source)
+    objects = [folder / f"{source.stem}.o" for source in sources]
+    compile_shared(objects, folder / "whole.so", build._link_flags(compiler()), folder)
+    found = ctypes.CDLL(str(folder / "whole.so"))
+    if not found.is_fast():
+        pytest.skip("this processor multiplies doubles only")
+    return found
+
+
+def multiplied(code: ctypes.CDLL, a: npt.NDArray[np.float16], b: npt.NDArray[np.float16]) -> bool:
+    sums, exact = np.zeros(ROWS * COLUMNS, np.float32), np.zeros(ROWS * COLUMNS)
+    done = bool(code.whole_products(*(ctypes.c_void_p(array.ctypes.data) for array in (a, b, sums, exact))))
+    if done:
+        assert (sums == exact).all() and (np.signbit(sums) == np.signbit(exact)).all()
+    return done
+
+
+def operands(largest: int) -> tuple[npt.NDArray[np.float16], npt.NDArray[np.float16]]:
+    numbers = np.random.default_rng(largest)
+    a, b = (numbers.integers(-largest, largest + 1, (n, DEPTH)).astype(np.float16) for n in (ROWS, COLUMNS))
+    a[0], b[0] = largest, largest
+    return a, b
+
+
+@pytest.mark.parametrize("largest", [1, 8, 1024])
+def test_small_whole_numbers_are_multiplied_in_floats(code: ctypes.CDLL, largest: int) -> None:
+    assert multiplied(code, *operands(largest))
+
+
+@pytest.mark.parametrize("other", [0.5, np.nan, np.inf, -np.inf, 1025.0, -2048.0])
+@pytest.mark.parametrize("which", [0, 1])
+def test_others_are_not(code: ctypes.CDLL, other: float, which: int) -> None:
+    # 16 products of 1024 by 1024 are 2^24, and a float has no 2^24 + 1.
+    both = operands(1024)
+    both[which].reshape(-1)[37] = other
+    assert not multiplied(code, *both)
