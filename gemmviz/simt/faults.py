@@ -167,7 +167,7 @@ _ENDS: dict[Status, _End] = {
     ),
     Status.TOO_MANY_COPIES: _End(
         mark(
-            "{thread} has more than 256 asynchronous copies in flight, which cannot be recorded: wait for some of them"
+            "{thread} has more than 512 asynchronous copies in flight, which cannot be recorded: wait for some of them"
         ),
         ConstraintError,
     ),

@@ -1,5 +1,5 @@
 // Shared memory that a kernel declares as bytes is watched as the tiles of its boxes. These are known when the first
-// block (or cluster) has ended: then its rows are told again, as those of the tiles.
+// block (or cluster) has ended: then its rows become rows of the tiles.
 #pragma once
 #include "running.h"
 

@@ -245,7 +245,7 @@ typedef struct {
 
 GV_PYTHON int gv_record(gv_run *run); // returns run->status
 // Only in a call of first_ended: the arrays of the run are new, and the first `tiles` of the shared ones lie in others.
-// Returns 0 if the rows cannot be told again.
+// Returns 0 if the rows cannot be changed.
 GV_PYTHON int gv_tiles_found(uint32_t tiles);
 GV_PYTHON uint32_t gv_layout(const gv_layout_line **lines);
 
