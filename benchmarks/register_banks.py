@@ -3,8 +3,9 @@
     python benchmarks/register_banks.py KERNEL [--set NAME=VALUE] [--size N] [--arch sm_90]
 
 Compiles a kernel of the ladder with NVRTC, as ``gemmviz bench`` does, disassembles the loop with the most FFMAs, and
-prints its cycles. It needs no GPU, only NVRTC and nvdisasm (``gemmviz[assembly]``, or a CUDA toolkit); with ``--listing
-FILE``, the output of ``nvdisasm -c`` from another machine, it needs neither.
+prints its cycles; if a shorter loop is inside it, also those of that loop. It needs no GPU, only NVRTC and nvdisasm
+(``gemmviz[assembly]``, or a CUDA toolkit); with ``--listing FILE``, the output of ``nvdisasm -c`` from another machine,
+it needs neither.
 
 The model: registers are in two banks, the even and the odd ones, and each bank delivers one operand per cycle. An
 operand that the previous FFMA had in the same position, and marked ``.reuse``, is not read again. An FFMA takes as many
@@ -77,8 +78,10 @@ def listing(wanted: Launch, arch: str) -> str:
         return disassembled(compiled(wanted, made_for, tools, Path(folder)).cubin, tools)
 
 
-def longest_loop(text: str) -> list[str]:
-    """Return the instructions of the loop with the most FFMAs; of two with as many, the inner one.
+def longest_loop(text: str) -> tuple[list[str], list[str]]:
+    """Return the instructions of the loop with the most FFMAs, and of a loop inside it.
+
+    Of two with as many FFMAs it is the inner one. The second list is empty if no loop inside it has any.
 
     Raises
     ------
@@ -92,18 +95,20 @@ def longest_loop(text: str) -> list[str]:
             labels[found[1]] = len(instructions)
         elif found := _INSTRUCTION.search(line):
             instructions.append(found[1])
-    best: list[str] = []
-    most = 0, 0
+    loops: list[tuple[tuple[int, int], range]] = []
     for number, instruction in enumerate(instructions):
         jump = _JUMP.search(instruction)
         if jump and labels.get(jump[1], number + 1) <= number:
-            loop = instructions[labels[jump[1]] : number + 1]
-            worth = sum(_FFMA.search(one) is not None for one in loop), -len(loop)
-            if worth > most:
-                best, most = loop, worth
-    if not best:
+            loop = range(labels[jump[1]], number + 1)
+            ffmas = sum(_FFMA.search(instructions[place]) is not None for place in loop)
+            if ffmas:
+                loops.append(((ffmas, -len(loop)), loop))
+    if not loops:
         raise GemmvizError("no loop of this kernel has an FFMA")
-    return best
+    worth, best = max(loops, key=lambda one: one[0])
+    inside = [one for one in loops if one[0] < worth and one[1].start >= best.start and one[1].stop <= best.stop]
+    inner = max(inside, key=lambda one: one[0])[1] if inside else range(0)
+    return instructions[best.start : best.stop], instructions[inner.start : inner.stop]
 
 
 def cost(loop: list[str]) -> Cost:
@@ -136,6 +141,19 @@ def cost(loop: list[str]) -> Cost:
     return Cost(cycles, max(*reads, cycles.total()), others)
 
 
+def describe(found: Cost, which: str) -> None:
+    """Print the figures of a loop."""
+    ffmas = found.cycles.total()
+    taken = sum(cycles * count for cycles, count in found.cycles.items())
+    rest = found.others.total()
+    spread = ", ".join(f"{count} take {cycles}" for cycles, count in sorted(found.cycles.items()))
+    print(f"  {ffmas} FFMAs in {which}: {taken / ffmas:.3f} cycles each (modelled; {spread})")
+    print(f"  {found.evened / ffmas:.3f} if the hardware evened out all conflicts between neighbours")
+    names = ", ".join(f"{count} {name}" for name, count in found.others.most_common())
+    print(f"  {rest} other instructions: {names}")
+    print(f"  {(taken + rest) / ffmas:.3f} cycles per FFMA with these")
+
+
 def main() -> int:
     """Print the model's figures for a kernel."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -150,22 +168,16 @@ def main() -> int:
             raise GemmvizError(f"{kernel.name} is not a CUDA kernel")
         wanted = launch(kernel, options.problem(args), options.params(args))
         text = args.listing.read_text() if args.listing else listing(wanted, args.arch)
-        found = cost(longest_loop(text))
+        loops = longest_loop(text)
     except GemmvizError as error:
         print(error, file=sys.stderr)
         return 1
-    ffmas = found.cycles.total()
-    taken = sum(cycles * count for cycles, count in found.cycles.items())
-    rest = found.others.total()
     print(f"{wanted.label}: {max(map(int, _REGISTER.findall(text))) + 1} registers")
     if spills := len(re.findall(r"\b(?:STL|LDL)\b", text)):
         print(f"  {spills} instructions move registers to memory and back")
-    spread = ", ".join(f"{count} take {cycles}" for cycles, count in sorted(found.cycles.items()))
-    print(f"  {ffmas} FFMAs in the loop: {taken / ffmas:.3f} cycles each (modelled; {spread})")
-    print(f"  {found.evened / ffmas:.3f} if the hardware evened out all conflicts between neighbours")
-    names = ", ".join(f"{count} {name}" for name, count in found.others.most_common())
-    print(f"  {rest} other instructions: {names}")
-    print(f"  {(taken + rest) / ffmas:.3f} cycles per FFMA with these")
+    for loop, which in zip(loops, ("the loop", "a loop inside it"), strict=True):
+        if loop:
+            describe(cost(loop), which)
     return 0
 
 
