@@ -10,6 +10,7 @@ import numpy as np
 
 from gemmviz.backends.tensor_maps import geometry
 from gemmviz.catalogue.capability import architecture
+from gemmviz.catalogue.given_constants import with_constants
 from gemmviz.catalogue.launch import Launch, launch
 from gemmviz.catalogue.matrices import MATRICES
 from gemmviz.catalogue.tensor_map import SUFFIX
@@ -122,8 +123,8 @@ def program(job: Launch) -> str:
         lines, length = problem.shape(name)
         if name in kernel.column_major:
             (row, column), (lines, length) = (column, row), (length, lines)
-        # The copy engine wants rows of multiples of 16 bytes: gemmviz copies A and B to such rows first.
-        if name != "C" and name in job.maps:
+        # The copy engine wants rows of multiples of 16 bytes.
+        if name in kernel.padded:
             length = geometry(job, name).strides[0] // np.dtype(kernel.dtype).itemsize
         at[name], sizes[name] = f"{row} * {length} + {column}", lines * length
     arguments = [_argument(job, name) for name in kernel.args]
@@ -140,7 +141,8 @@ def program(job: Launch) -> str:
     macros = "".join(f"#define {name} {value}\n" for name, value in job.macros.items())
     # Plain calls of CUDA's own functions need no header under NVRTC and one here.
     head = f"{macros}#include <cuda_fp16.h>\n"
-    return f'{head}#line 1 "{kernel.path.name}"\n{kernel.text}\n{main}'
+    text = with_constants(kernel.text, job.constants, kernel.path.name)
+    return f'{head}#line 1 "{kernel.path.name}"\n{text}\n{main}'
 
 
 def write(found: Iterable[dict[str, Any]], folder: Path) -> None:

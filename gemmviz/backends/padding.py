@@ -77,7 +77,7 @@ class Padding:
         kernel, itemsize = launch.kernel, 1
         self.copies: dict[str, Any] = {}
         needed = []
-        for matrix in sorted(kernel.unaligned & matrices.keys() & (kernel.copied | (matrices.keys() - {*kernel.args}))):
+        for matrix in sorted(kernel.padded & matrices.keys()):
             rows, columns = launch.problem.shape(matrix)
             if matrix in kernel.column_major:
                 rows, columns = columns, rows

@@ -202,6 +202,11 @@ class Kernel:
         return self.stores or self.accumulate
 
     @property
+    def padded(self) -> frozenset[str]:
+        """Those of A and B that are copied to longer rows where theirs are no multiples of 16 bytes."""
+        return self.unaligned & {"A", "B"} & (self.copied | (self.unaligned - {*self.args}))
+
+    @property
     def has_d(self) -> bool:
         """Whether the kernel reads C and writes its result to D, a matrix of its own."""
         return D in self.args

@@ -14,6 +14,8 @@ from fake_backend import FakeBackend
 from gemmviz.backends import driver, machine
 from gemmviz.catalogue.kernel import code
 from gemmviz.catalogue.ladder import find, ladder
+from gemmviz.catalogue.launch import launch
+from gemmviz.catalogue.problem import Problem
 from gemmviz.engine import benching
 
 FOLDER = Path(__file__).parents[2] / "benchmarks"
@@ -136,3 +138,11 @@ def test_the_sanitizer_is_run_and_its_summary_is_read(script, monkeypatch, tmp_p
     output = capsys.readouterr().out
     assert f"| 0 wrong | {errors} | {errors} | {errors} | {errors} |" in output and "1 launches of 1 rungs" in output
     assert "gpumult1" in (folder / "000_gpumult1.cu").read_text()
+
+
+@pytest.mark.parametrize(
+    ("name", "constant", "row"), [("every_shape_fp32", "SHIFT = 1;", 397), ("every_shape", "", 400)]
+)
+def test_a_program_for_the_sanitizer_has_the_constants_and_the_rows_of_the_launch(script, name, constant, row):
+    text = script("sanitizer_programs").program(launch(find(name, ladder()), Problem(261, 397, 301)))
+    assert constant in text and f"storedB[k * {row} + j] = " in text
