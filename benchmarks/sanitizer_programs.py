@@ -71,7 +71,7 @@ int main()
         for (int j = 0; j < N; j++) {
             float sum = 0;
             for (int k = 0; k < K; k++) sum += a[i * K + k] * b[k * N + j];
-            wrong += !((float)c[@AT_C@] == sum);
+            wrong += !((float)c[@AT_C@] == (float)(@OUT@)sum);
         }
     printf("C: %d of %d elements wrong\\n", wrong, M * N);
     return 0;
