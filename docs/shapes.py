@@ -3,13 +3,15 @@
     python docs/shapes.py                          from docs/results-shapes.json
     python docs/shapes.py FIRST.json SECOND.json   keeps there the rows that `benchmarks/shapes.py --json` has written
 
-A file holds the rows of one card. The tables have the cards side by side, in the order in which they were measured.
+The tables have the cards side by side, numbered in the order in which they were measured. Of a type that some rows have
+measured with the kernel's present text, the others are left out.
 """
 
 import json
 import sys
 from collections.abc import Iterable, Sequence
 from datetime import datetime
+from functools import cache
 from math import exp, log
 from pathlib import Path
 from statistics import fmean
@@ -42,7 +44,12 @@ Row = dict[str, Any]
 def kept(paths: Iterable[Path]) -> list[Row]:
     """Return the rows of files of `benchmarks/shapes.py`, with what the tables need, numbers with six digits."""
     rows = [row for path in paths for row in json.loads(path.read_text(encoding="utf-8"))["rows"]]
-    return [{name: _rounded(row[name]) for name in _KEPT if name in row} for row in rows]
+    now = {row["type"] for row in rows if _present(row)}
+    return [
+        {name: _rounded(row[name]) for name in _KEPT if name in row}
+        for row in rows
+        if _present(row) or row["type"] not in now
+    ]
 
 
 def cards(rows: Sequence[Row]) -> list[str]:
@@ -55,12 +62,14 @@ def cards(rows: Sequence[Row]) -> list[str]:
 
 def table(rows: Sequence[Row], types: Sequence[str]) -> str:
     """Return a table of some types: a line for each size, a column for each type and card."""
-    numbers = cards(rows)
-    marks = [f" ({n})" for n in range(1, len(numbers) + 1)] if len(numbers) > 1 else [""]
-    heads = [TYPES[kind][0] + mark for kind in types for mark in marks]
+    marks = {uuid: f" ({number})" for number, uuid in enumerate(cards(rows), 1)}
+    columns = [
+        (kind, uuid) for kind in types for uuid in marks if any((r["type"], r["uuid"]) == (kind, uuid) for r in rows)
+    ]
+    heads = [TYPES[kind][0] + (marks[uuid] if len(marks) > 1 else "") for kind, uuid in columns]
     of = {(row["type"], row["uuid"], tuple(row["size"])): row for row in rows}
     lines = [
-        [" x ".join(map(str, size)), *(_cell(of.get((kind, uuid, size))) for kind in types for uuid in numbers)]
+        [" x ".join(map(str, size)), *(_cell(of.get((kind, uuid, size))) for kind, uuid in columns)]
         for size in dict.fromkeys(tuple(row["size"]) for row in rows)
     ]
     return _table(["M x N x K", *heads], lines)
@@ -107,8 +116,7 @@ def measured(rows: Sequence[Row]) -> str:
     several = f"{len(cards(rows))} cards" if len(cards(rows)) > 1 else "one card"
     drivers = ", ".join(sorted({row["driver"] for row in rows}))
     right = f"C was right in all {len(rows)} races" if not wrong else f"C was wrong in {wrong} of {len(rows)} races"
-    known = ladder()
-    earlier = {row["type"] for row in rows if row["sha256"] != find(TYPES[row["type"]][1], known).sha256}
+    earlier = {row["type"] for row in rows if not _present(row)}
     changed = ", ".join(f"`{TYPES[kind][1]}`" for kind in TYPES if kind in earlier)
     late = f" Measured with an earlier text of the kernel: {changed}." if changed else ""
     return f"*Measured* on {several} ({devices}), {', '.join(days)}, driver {drivers}. {right}, before and after.{late}"
@@ -140,6 +148,16 @@ def main() -> int:
 
 def _count(rows: Sequence[Row], device: str) -> int:
     return len({row["uuid"] for row in rows if row["device"] == device})
+
+
+@cache
+def _text_of(kernel: str) -> str:
+    return find(kernel, ladder()).sha256
+
+
+def _present(row: Row) -> bool:
+    """Return whether a row was measured with the kernel's present text."""
+    return bool(row["sha256"] == _text_of(TYPES[row["type"]][1]))
 
 
 def _rounded(value: Any) -> Any:

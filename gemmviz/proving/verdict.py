@@ -200,13 +200,21 @@ def _explained(what: str, figure: str, predicted: int, measured: int, made: _Mad
 def _as_compiled(way: _Way) -> _Made:
     """Find the accesses of the machine code for each line: a choice for each place that matches the instructions."""
     code = [i for i in way.code if i.executed]
-    lines, lines_of_code = {s.line for s in way.coarse if not s.copies}, {i.line for i in code}
+    lines = {s.line for s in way.coarse if not s.copies}
     # cp.async is one instruction in the source and in the machine code.
     parts = [_Made([s.cost for s in way.coarse if s.copies], [])]
-    parts += [_on_line(way, line, [i for i in code if i.line == line]) for line in sorted(lines & lines_of_code)]
-    # Code of a header's functions has no line of the kernel's own file.
-    spots = [s for s in way.coarse if not s.copies and s.line not in lines_of_code]
+    # The code of a header's functions may have no line of the kernel's own file, or one for a few of its calls only.
     others = [i for i in code if i.line not in lines]
+    spread = any(not i.line for i in others)
+    spots = []
+    for line in sorted(lines):
+        of_line = [i for i in code if i.line == line]
+        part = _on_line(way, line, of_line) if of_line else None
+        if part and (part.costs is not None or not spread):
+            parts.append(part)
+        else:
+            spots += [s for s in way.coarse if s.line == line and not s.copies]
+            others += of_line
     if spots:
         chosen, reason = _choice(spots, way.written, others) or (None, _unlike(spots, others))
         parts.append(_Made(chosen, reason))

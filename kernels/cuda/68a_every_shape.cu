@@ -2,9 +2,9 @@
 // version    = 8
 // title      = "Every shape"
 // idea       = "Few tiles leave multiprocessors idle: several blocks then share the k-steps of one tile, and the last of them adds up their sums. The tile and the number of parts follow from M, N and K."
-// entry      = "every_shape<half, float, BM, BN, STAGES, GROUP, CLUSTER, ACROSS, SPLIT, TOGETHER, BOXES>"
+// entry      = "every_shape<half, float, BM, BN, STAGES, GROUP, CLUSTER, ACROSS, SPLIT, TOGETHER, BOXES, TURNS>"
 // args       = ["M", "N", "K", "A", "B", "C", "A.map", "B.map", "C.map"]
-// params     = { BM = [128, 64, 192], BN = [256, 320, 192, 128, 96, 64, 32], STAGES = [4, 3, 5, 6, 8, 9, 10, 12, 13, 2], GROUP = [8, 4, 2, 1, 16], BLOCKS = [132, 4, 2], CLUSTER = [2, 1, 4], ACROSS = [1, 2, 4], SPLIT = [1, 2, 3, 4, 8, 16], TOGETHER = [0, 1], BOXES = [2, 1] }
+// params     = { BM = [128, 64, 192], BN = [256, 320, 192, 128, 96, 64, 32], STAGES = [4, 3, 5, 6, 8, 9, 10, 12, 13, 2], GROUP = [8, 4, 2, 1, 16], BLOCKS = [132, 4, 2], CLUSTER = [2, 1, 4], ACROSS = [1, 2, 4], SPLIT = [1, 2, 3, 4, 8, 16], TOGETHER = [0, 1], BOXES = [2, 1], TURNS = [1, 2] }
 // schedule.sets  = [
 //   { BM = 128, BN = 256, STAGES = 4, CLUSTER = 2, ACROSS = 1, BOXES = 2, GROUP = 8 }, { BM = 128, BN = 256, STAGES = 4, CLUSTER = 1, ACROSS = 2, BOXES = 2, GROUP = 8 },
 //   { BM = 128, BN = 256, STAGES = 4, CLUSTER = 1, ACROSS = 1, BOXES = 2, GROUP = 8 }, { BM = 128, BN = 320, STAGES = 3, CLUSTER = 1, ACROSS = 2, BOXES = 2, GROUP = 8 },
@@ -22,7 +22,9 @@
 //   { BM = 64, BN = 64, STAGES = 12, CLUSTER = 1, ACROSS = 1, BOXES = 2, GROUP = 8 },
 //   { BM = 64, BN = 32, STAGES = 8, CLUSTER = 2, ACROSS = 1, BOXES = 2, GROUP = 8 },
 //   { BM = 64, BN = 64, STAGES = 12, CLUSTER = 1, ACROSS = 1, BOXES = 2, GROUP = 4, TOGETHER = 1 }, { BM = 64, BN = 128, STAGES = 8, CLUSTER = 1, ACROSS = 1, BOXES = 2, GROUP = 4, TOGETHER = 1 },
-//   { BM = 128, BN = 64, STAGES = 8, CLUSTER = 1, ACROSS = 1, BOXES = 2, GROUP = 4, TOGETHER = 1 }, { BM = 128, BN = 128, STAGES = 6, CLUSTER = 1, ACROSS = 1, BOXES = 2, GROUP = 4, TOGETHER = 1 }
+//   { BM = 128, BN = 64, STAGES = 8, CLUSTER = 1, ACROSS = 1, BOXES = 2, GROUP = 4, TOGETHER = 1 }, { BM = 128, BN = 128, STAGES = 6, CLUSTER = 1, ACROSS = 1, BOXES = 2, GROUP = 4, TOGETHER = 1 },
+//   { BM = 128, BN = 128, STAGES = 6, CLUSTER = 1, ACROSS = 1, BOXES = 2, GROUP = 8, TURNS = 2 }, { BM = 128, BN = 128, STAGES = 6, CLUSTER = 2, ACROSS = 1, BOXES = 2, GROUP = 8, TURNS = 2 },
+//   { BM = 128, BN = 192, STAGES = 4, CLUSTER = 1, ACROSS = 1, BOXES = 2, GROUP = 8, TURNS = 2 }, { BM = 128, BN = 192, STAGES = 4, CLUSTER = 2, ACROSS = 1, BOXES = 2, GROUP = 8, TURNS = 2 }
 // ]
 // schedule.each  = { SPLIT = [1, 2, 4, 8, 16], BLOCKS = ["SMS - SMS % (CLUSTER * ACROSS)"] }
 // schedule.tile  = ["BM", "BN"]
@@ -50,7 +52,15 @@
 // schedule.names.step   = "max(BM * BN / 32, bytes * (3 + busy) / 4) + 60 + 30 * alone + boxes + (BN == 320) * 50 * (N > 1280 or ACROSS > 1 and K > 4096) + more"
 // schedule.names.added  = "adds * BM * BN / 4 * (1 + deep * (BM / 64 - 1))"
 // schedule.names.meet   = "TOGETHER * BM * BN / 16 + added + kept * (2000 + 2000 * (CLUSTER * ACROSS > 1 and not uneven) + SPLIT * BM * BM * BN * 3 / 1024) + shared * (4000 + BM * BN / 2)"
-// schedule.cost  = "max(rounds * (ceil(ceil(K / 64) / SPLIT) * step + BM * BN / 8), (M + N) * K / 1200 / busy * (1 + thin / 4)) + meet + (not small) * CLUSTER * ACROSS * 1000"
+// schedule.names.never  = "tiles <= SMS"
+// schedule.names.tall   = "M > 2 * N and N <= 10 * BN"
+// schedule.names.turn_step = "max(4 * BN, 2 * (BM + BN / CLUSTER * (1 + (N % 64 > 0) * 2 / 5))) + 37 + 5 * CLUSTER + 7 * tall + 250 * (CLUSTER == 1 and M <= 256)"
+// schedule.names.turn_tile = "ceil(K / 64) * turn_step + 1050"
+// schedule.names.turn_c    = "BM * BN * (20 + 16 * narrow) / 100"
+// schedule.names.turn_meet = "shared * (800 + BM * BN * 17 / 50 + 4400 * (rounds < 2))"
+// schedule.names.in_turns  = "rounds * max(turn_tile, (turn_tile + turn_c) / 2) + turn_c / 2 + turn_meet + 200 + never * 1000000000"
+// schedule.names.at_once   = "max(rounds * (ceil(ceil(K / 64) / SPLIT) * step + BM * BN / 8), (M + N) * K / 1200 / busy * (1 + thin / 4)) + meet + (not small) * CLUSTER * ACROSS * 1000"
+// schedule.cost  = "(TURNS == 1) * at_once + (TURNS == 2) * in_turns * 201 / 200"
 // demo       = { size = [64, 64, 256], params = { BM = 64, BN = 64, STAGES = 2, BLOCKS = 2, CLUSTER = 1, ACROSS = 1, SPLIT = 2, TOGETHER = 0, BOXES = 2 }, block = [1, 0], stop = { share = 0.46 }, lens = "stream-K" }
 // dtype      = "float16"
 // accumulate = "float32"
@@ -69,7 +79,7 @@
 //   "BM == 64 or BM == 128 or BM == 192 and BN <= 192",
 //   "BN == 32 or BN == 64 or BN == 96 or BN == 128 or BN == 192 or BN == 256 or BN == 320", "STAGES >= 2", "STAGES <= 32", "GROUP >= 1",
 //   "CLUSTER == 1 or CLUSTER == 2 or CLUSTER == 4", "ACROSS == 1 or ACROSS == 2 or ACROSS == 4", "CLUSTER * ACROSS <= 8",
-//   "BOXES == 1 or BOXES == 2", "BLOCKS >= 1", "BLOCKS <= 264", "BLOCKS % (CLUSTER * ACROSS) == 0",
+//   "BOXES == 1 or BOXES == 2", "TURNS == 1 or TURNS == 2 and BM == 128 and BN <= 192 and SPLIT == 1 and TOGETHER == 0", "BLOCKS >= 1", "BLOCKS <= 264", "BLOCKS % (CLUSTER * ACROSS) == 0",
 //   "SPLIT >= 1", "SPLIT <= 64", "TOGETHER == 0 or TOGETHER == 1 and SPLIT == 2 and CLUSTER * ACROSS == 1 and BN % 64 == 0 and BN <= 64 * BOXES", "SPLIT == 1 or SPLIT <= ceil(K / 64)",
 //   "SPLIT == 1 or ceil(M / (BM * CLUSTER)) * ceil(N / (BN * ACROSS)) * CLUSTER * ACROSS * SPLIT <= BLOCKS",
 //   "STAGES * (BM + BN) * 128 + BM * 128 * BOXES <= 231424"
@@ -77,8 +87,9 @@
 // ---
 // New here: a tile may have many parts, whose sums wait in memory of the kernel's own, as in rung 49; two parts may also be a
 // cluster (TOGETHER), whose blocks send each other half of their sums; the blocks of another cluster stand one below the other and
-// share B, or side by side and share A; C may have 16 bits, and rows of any length. The rest is rung 67's. A small product is mostly start and end: so the sizes are the first arguments, which arrive first, and the first
-// copies are asked for before anything else.
+// share B, or side by side and share A; the two warpgroups may have whole tiles, in turns (TURNS), so that one multiplies while the
+// other stores its sums; C may have 16 bits, and rows of any length. The rest is rung 67's. A small product is mostly start and
+// end: so the sizes are the first arguments, which arrive first, and the first copies are asked for before anything else.
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
 #include <gemmviz/ptx.h>
@@ -265,7 +276,7 @@ template <typename T, typename OUT, int BM, int BN, int OUT_BN, int STAGES, int 
 };
 
 template <typename T, typename OUT, int BM, int BN, int STAGES, int GROUP, int CLUSTER, int ACROSS, int SPLIT, int TOGETHER,
-          int BOXES>
+          int BOXES, int TURNS = 1>
 __global__ void IN_CLUSTERS __launch_bounds__(128 + 2 * BM, 1)
 every_shape(int M, int N, int K, const T *A_elements, const T *B_elements, OUT *C_elements,
             const __grid_constant__ tensor_map A, const __grid_constant__ tensor_map B, const __grid_constant__ tensor_map C)
@@ -274,10 +285,13 @@ every_shape(int M, int N, int K, const T *A_elements, const T *B_elements, OUT *
     // rows of each box of B for those of its column.
     enum { OUT_BN = BN / (1 + TOGETHER) }; // the columns that a block stores
     typedef tiles<T, OUT, BM, BN, OUT_BN, STAGES, BOXES> memory_of;
-    enum { GROUPS = BM / 64, BOX = memory_of::BOX, PART = 64 / CLUSTER, ROWS = BM / ACROSS, SIZE = CLUSTER * ACROSS };
+    // With TURNS = 1 each multiplying warpgroup has 64 rows of every tile, with TURNS = 2 the two have whole tiles, in turns.
+    // READERS: how many of them read a stage. HALVES: how many times 64 rows of a tile each has.
+    enum { GROUPS = BM / 64, READERS = GROUPS / TURNS, HALVES = TURNS };
+    enum { BOX = memory_of::BOX, PART = 64 / CLUSTER, ROWS = BM / ACROSS, SIZE = CLUSTER * ACROSS };
     extern __shared__ __align__(1024) char memory[];
     auto &tile = *(memory_of *)memory;
-    __shared__ barrier full[STAGES], empty[STAGES], arrived[GROUPS];
+    __shared__ barrier full[STAGES], empty[STAGES], arrived[GROUPS], turn[2];
     int down = (M + BM * CLUSTER - 1) / (BM * CLUSTER), across = (N + BN * ACROSS - 1) / (BN * ACROSS);
     int rank = TOGETHER ? 0 : cluster_rank(), row_in = rank % CLUSTER, col_in = rank / CLUSTER;
     if (threadIdx.x >= 32)
@@ -285,7 +299,9 @@ every_shape(int M, int N, int K, const T *A_elements, const T *B_elements, OUT *
     if (threadIdx.x == 0) { // before a stage is overwritten, the groups of all blocks that share a part of it have read it
         for (int group = 0; TOGETHER && group < GROUPS; group++)
             barrier_init(arrived[group], 1);
-        ring_init(full, empty, GROUPS * (CLUSTER + ACROSS - 1));
+        for (int group = 0; TURNS == 2 && group < GROUPS; group++) // the other group has started its last products
+            barrier_init(turn[group], 1);
+        ring_init(full, empty, READERS * (CLUSTER + ACROSS - 1));
         for (int group = 0; TOGETHER && group < GROUPS; group++) // half of the group's sums
             barrier_arrive_expect(arrived[group], 64 * OUT_BN * sizeof(float));
     } else if (threadIdx.x == 32)
@@ -380,10 +396,10 @@ every_shape(int M, int N, int K, const T *A_elements, const T *B_elements, OUT *
         if (GROUPS > 1)
             registers_up<BM == 128 ? 232 : 160>();
         int group = __shfl_sync(~0u, threadIdx.x / 128, 0) - 1; // the compiler does not know that a warp has one
-        int me = threadIdx.x % 128, mine = group * 128 + me;
-        operand a = along_k(tile.a[0][64 * group]);
+        int me = threadIdx.x % 128, first = TURNS == 2 ? 0 : group, mine = first * 128 + me; // first: of the tile's 64 rows
+        operand a = along_k(tile.a[0][64 * first]);
         operand b = across_k<BOX * sizeof(T)>(tile.b[0], sizeof(tile.b[0][0]));
-        float sum[BN / 2];
+        float sum[HALVES][BN / 2];
         ring<STAGES> at, before;
         // The blocks that copy to this one: those of its column, then those of its row but itself.
         int beside = me - CLUSTER, copier = me < CLUSTER ? col_in * CLUSTER + me : row_in + (beside + (beside >= col_in)) * CLUSTER;
@@ -394,38 +410,60 @@ every_shape(int M, int N, int K, const T *A_elements, const T *B_elements, OUT *
                 barrier_arrive_at(empty[before.stage], copier);
             before.next();
         };
-        for (; any; any = work.next(p)) {
+        unsigned my_turn = group ^ 1;
+        for (int done = 0; any; any = work.next(p), done++) {
+            if (TURNS == 2 && done % 2 != group) { // the other group has this piece
+                unsigned stage = at.stage + p.to - p.from;
+                at.parity ^= stage / STAGES % 2;
+                at.stage = stage % STAGES;
+                continue;
+            }
+            if (TURNS == 2) {
+                before = at;
+                barrier_wait(turn[group], my_turn);
+                my_turn ^= 1;
+            }
             for (int t = p.from; t < p.to; t += SPLIT, at.next()) {
                 barrier_wait(full[at.stage], at.parity);
                 wgmma_begin();
                 #pragma unroll
-                for (int k = 0; k < 64; k += 16)
-                    multiply<T, BN>(sum, a + (at.stage * sizeof(tile.a[0]) + k * sizeof(T)),
-                                    b + (at.stage * sizeof(tile.b[0]) + k * sizeof(tile.b[0][0][0])), t > p.from || k);
+                for (int k = 0; k < 64; k += 16) {
+                    #pragma unroll
+                    for (int half = 0; half < HALVES; half++)
+                        multiply<T, BN>(sum[half],
+                                        a + (at.stage * sizeof(tile.a[0]) + half * 64 * sizeof(tile.a[0][0]) + k * sizeof(T)),
+                                        b + (at.stage * sizeof(tile.b[0]) + k * sizeof(tile.b[0][0][0])), t > p.from || k);
+                }
                 wgmma_commit();
                 wgmma_wait<1>();
                 if (t > p.from)
                     give_back();
             }
+            if (TURNS == 2 && me == 0)
+                barrier_arrive(turn[group ^ 1]);
             wgmma_wait<0>();
             give_back();
-            int row = (p.row * CLUSTER + row_in) * BM + group * 64, col = (p.col * ACROSS + col_in) * BN;
+            int row = (p.row * CLUSTER + row_in) * BM + first * 64, col = (p.col * ACROSS + col_in) * BN;
             if constexpr (TOGETHER) {
                 float half[BN / 4];
                 int part = worker % 2;
-                exchange<BN>(sum, half, (float4 (*)[128])tile.c[group], part, arrived[group]);
+                exchange<BN>(sum[0], half, (float4 (*)[128])tile.c[group], part, arrived[group]);
                 store_sums<OUT_BN, BOXES, OUT, memory_of::OUT_BOX>(C, C_elements, M, N, row, col + part * OUT_BN, half,
                                                                    tile.c[group], false);
                 continue;
             }
             if (!adds && !work.adds_up(p)) { // another cluster finishes this tile
                 #pragma unroll
-                for (int i = 0; i < BN / 8; i++)
-                    unfinished[number][i * 128 * GROUPS + mine] =
-                        make_float4(sum[4 * i], sum[4 * i + 1], sum[4 * i + 2], sum[4 * i + 3]);
+                for (int half = 0; half < HALVES; half++) {
+                    float4 *its = unfinished[number] + half * 128 + mine;
+                    #pragma unroll
+                    for (int i = 0; i < BN / 8; i++)
+                        its[i * 128 * GROUPS] =
+                            make_float4(sum[half][4 * i], sum[half][4 * i + 1], sum[half][4 * i + 2], sum[half][4 * i + 3]);
+                }
                 threads_meet(group + 1, 128);
                 if (me == 0)
-                    flag_raise(begun[number][group]);
+                    flag_raise(begun[number][first]);
                 continue;
             }
             if (adds) {
@@ -434,19 +472,26 @@ every_shape(int M, int N, int K, const T *A_elements, const T *B_elements, OUT *
                     global_read();
             } else if (!adds && p.from > 0) {
                 if (me < work.others())
-                    flag_await(begun[work.other(me) * SIZE + rank][group]);
+                    flag_await(begun[work.other(me) * SIZE + rank][first]);
                 threads_meet(group + 1, 128);
                 #pragma unroll (SPLIT > 1 && SPLIT <= 4 ? SPLIT - 1 : 1)
                 for (int other = 0; other < work.others(); other++) {
-                    const float4 *its = unfinished[work.other(other) * SIZE + rank] + mine;
                     #pragma unroll
-                    for (int i = 0; i < BN / 8; i++) {
-                        float4 v = __ldcg(its + i * 128 * GROUPS);
-                        sum[4 * i] += v.x, sum[4 * i + 1] += v.y, sum[4 * i + 2] += v.z, sum[4 * i + 3] += v.w;
+                    for (int half = 0; half < HALVES; half++) {
+                        const float4 *its = unfinished[work.other(other) * SIZE + rank] + half * 128 + mine;
+                        float *own = sum[half];
+                        #pragma unroll
+                        for (int i = 0; i < BN / 8; i++) {
+                            float4 v = __ldcg(its + i * 128 * GROUPS);
+                            own[4 * i] += v.x, own[4 * i + 1] += v.y, own[4 * i + 2] += v.z, own[4 * i + 3] += v.w;
+                        }
                     }
                 }
             }
-            store_sums<BN, BOXES, OUT, memory_of::OUT_BOX>(C, C_elements, M, N, row, col, sum, tile.c[group], adds);
+            #pragma unroll
+            for (int half = 0; half < HALVES; half++)
+                store_sums<BN, BOXES, OUT, memory_of::OUT_BOX>(C, C_elements, M, N, row + half * 64, col, sum[half], tile.c[group],
+                                                               adds);
         }
         // Shared memory has to be there until it has been read.
         if (me == 0)
@@ -489,4 +534,12 @@ every_shape(int M, int N, int K, const T *A_elements, const T *B_elements, OUT *
 // expect = ["race", "read of memory nobody wrote"]
 // at = [64, 64, 256]
 // set = { BM = 64, BN = 64, STAGES = 2, CLUSTER = 1, SPLIT = 2, TOGETHER = 1, BLOCKS = 2 }
+//
+// [no-turns]
+// title = "Without waiting for the other group's products"
+// find = "barrier_wait(turn[group], my_turn);"
+// replace = ";"
+// expect = ["barrier divergence", "element of C never written"]
+// at = [256, 64, 320]
+// set = { BM = 128, BN = 64, STAGES = 2, CLUSTER = 1, BLOCKS = 1, TURNS = 2 }
 // ---

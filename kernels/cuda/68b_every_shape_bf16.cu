@@ -2,10 +2,10 @@
 // version    = 8
 // code_of    = "68a_every_shape.cu"
 // title      = "Every shape, bfloat16"
-// idea       = "The same kernel for bfloat16, which has the range of float: only type and instruction differ."
-// entry      = "every_shape<__nv_bfloat16, float, BM, BN, STAGES, GROUP, CLUSTER, ACROSS, SPLIT, TOGETHER, BOXES>"
+// idea       = "The same kernel for bfloat16, which has the range of float. Where storing C takes long, two warpgroups take tiles in turns: one stores while the other multiplies."
+// entry      = "every_shape<__nv_bfloat16, float, BM, BN, STAGES, GROUP, CLUSTER, ACROSS, SPLIT, TOGETHER, BOXES, TURNS>"
 // dtype      = "bfloat16"
-// demo       = { size = [64, 64, 256], params = { BM = 64, BN = 64, STAGES = 2, BLOCKS = 2, CLUSTER = 1, ACROSS = 1, SPLIT = 2, TOGETHER = 0, BOXES = 2 }, block = [1, 0], stop = { end = true }, lens = "number format" }
+// demo       = { size = [128, 192, 128], params = { BM = 128, BN = 64, STAGES = 2, BLOCKS = 1, CLUSTER = 1, ACROSS = 1, SPLIT = 1, TOGETHER = 0, BOXES = 2, TURNS = 2 }, block = [0, 0], stop = { share = 0.5 }, lens = "pipeline" }
 // ---
 
 // ---gemmviz breaks

@@ -144,6 +144,20 @@ def test_a_busy_unit_may_count_more_than_its_instructions(unseen: tuple[Unseen, 
     assert rows["shared store wavefronts"].verdict == "differs"
 
 
+@pytest.mark.parametrize(
+    ("line", "executed", "verdict"), [(0, 40, "explained"), (0, 39, "differs"), (7, 40, "differs")]
+)
+def test_a_header_s_code_may_have_the_line_of_its_call_for_a_part_only(line: int, executed: int, verdict: str) -> None:
+    spot = PredictedSite(9, 1, "Cs", "shared", True, 16, PredictedCost(50, 200, 200), {})
+    code = [
+        Instruction(at, "STSM [R1], R2", "shared", True, 128, times, 0, 0, 4 * times)
+        for at, times in ((9, 10), (line, executed))
+    ]
+    counted = LaunchCounters({"shared store wavefronts": 207, "shared store conflicts": 7}, code)
+    rows = compare(Prediction(1, 0, (spot,), unseen=(Unseen("products", 1, 128),)), counted)
+    assert {row.verdict for row in rows if row.what.startswith("shared")} == {verdict}
+
+
 def test_a_counter_that_is_missing_proves_nothing(counted: LaunchCounters, prediction: Prediction) -> None:
     rows = compare(prediction, LaunchCounters({}, counted.instructions))
     assert rows and {row.verdict for row in rows} == {"differs"}
