@@ -22,8 +22,8 @@ class Standing:
         GFLOPS divided by those of the first rung on the same processor (CPU or GPU) of the same machine; None for a
         variant, which is not a rung.
     share, library
-        GFLOPS divided by those of the best library with the same element types on the same processor, and its title;
-        None if there is none, and for libraries and variants.
+        GFLOPS divided by those of the best library with the same element types on the same processor, and its title; in
+        a reference, of the library in the same run. None if there is none, and for libraries and variants.
     of_base
         For a variant: its GFLOPS divided by those of its rung, with the same machine, size and parameters; None if
         there are none. A variant that failed has a row without GFLOPS.
@@ -126,4 +126,6 @@ def _share(kernel: Kernel, shown: Shown, chosen: Sequence[tuple[Kernel, Shown]])
     if not rivals:
         return None, ""
     most, title = max(rivals)
-    return figure_of(shown.row) / most, title
+    # A reference may be made of several runs: there a row has the library's figure of its own run, or None.
+    of_the_run = shown.row.get("library_gflops", most)
+    return (figure_of(shown.row) / of_the_run, title) if of_the_run else (None, "")

@@ -33,6 +33,13 @@ def test_share_is_of_the_library_with_the_same_types_in_the_same_place():
     assert found["cublas"].share is None
 
 
+@pytest.mark.parametrize(("same_run", "share"), [(50_000.0, 0.04), (None, None)])
+def test_a_share_in_a_reference_of_several_runs_is_of_the_library_in_the_same_run(same_run, share):
+    rows = {"gputiled": {"gflops": 2000.0, "library_gflops": same_run}, "cublas": {"gflops": 40_000.0}}
+    (found, _) = standings(KERNELS, {name: Shown(row, "reference") for name, row in rows.items()}.get)
+    assert found.kernel.name == "gputiled" and found.share == share
+
+
 def test_several_gpus_are_compared_with_each_other_and_not_with_one():
     found = ranked({"gpumult0": 500.0, "cublas_bf16_c16": 700_000.0, "whole_a": 1_500_000.0, "panels": 1_200_000.0})
     assert (found["panels"].speedup, found["panels"].share) == (0.8, None)
