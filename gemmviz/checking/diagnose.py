@@ -35,7 +35,13 @@ def diagnose(job: Launch, recording: Recording, again: Callable[[Launch], Record
     """
     c_is_input = job.kernel.reads_result
     found = hazards.find(recording, c_is_input=c_is_input)
-    if not found or any(finding.kind != "wrong result" for finding in found):
+    kinds = {finding.kind for finding in found}
+    if kinds - {"wrong result"}:
+        # Where two accesses race, the compiler may order them in another way if a variable has a value.
+        may_be_unset = "race" not in kinds and (recording.wrong or recording.diagnostics)
+        unset = unset_variable(job, recording, again) if may_be_unset else None
+        return [unset, *found] if unset else found
+    if not found:
         return found
     try:
         unset = unset_variable(job, recording, again)

@@ -76,6 +76,12 @@ def test_a_recording_that_crashes_by_it_says_so(engine) -> None:
     assert (failed.kind, failed.line) == ("crash", HERE) and "outside of the local array sum" in failed.message
 
 
+def test_a_crash_that_a_variable_without_a_value_caused_names_it(engine) -> None:
+    ((kind, line, text),) = found(engine, kernel(4, "long long far;", ("C[row", "C[far + row")))
+    assert (kind, line) == ("read of memory nobody wrote", 11)
+    assert text.startswith("the local variable far is not set before line 16 uses it")
+
+
 def test_a_crash_for_another_reason_stays_one(engine) -> None:
     ((kind, line, text),) = found(engine, kernel(4, before="if (K == 4) *(volatile int *)8 = 1;"))
     assert (kind, line) == ("crash", 11) and "uses an element outside" not in text
