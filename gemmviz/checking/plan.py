@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from itertools import zip_longest
 from typing import TypedDict
 
 from gemmviz.catalogue.errors import GemmvizError
@@ -67,7 +68,7 @@ def plan(kernel: Kernel, sizes: Iterable[Problem], params: dict[str, int]) -> Ch
         The requested sizes; if there are none, sizes that suit the kernel are chosen.
     params
         The requested parameters. If there are none: the defaults, those of the kernel's declared changes, and then each
-        other offered value, one at a time.
+        other offered value, one at a time, the parameters in turns.
 
     Raises
     ------
@@ -92,7 +93,9 @@ def plan(kernel: Kernel, sizes: Iterable[Problem], params: dict[str, int]) -> Ch
     if not asked:
         chosen.launches += [case for case in telling(kernel, base) if case not in chosen.launches]
 
-    values = [(name, value) for name, offered in kernel.params.items() for value in offered[1:]]
+    # The parameters in turns: where there are too many values, each parameter has some.
+    others = ([(name, value) for value in offered[1:]] for name, offered in kernel.params.items())
+    values = [one for turn in zip_longest(*others) for one in turn if one is not None]
     fitting = []
     for name, value in values:
         varied = base | {name: value}
