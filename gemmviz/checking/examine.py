@@ -79,8 +79,9 @@ def examine(
         return report
     progress(tr("Checking {count} accesses", count=thousands(len(recording.accesses))), None)
     report.findings = diagnose(job, recording, again)
-    if recording.wrong:
-        watch_local_arrays(job, deadline_s=_SLOWER * deadline_s, progress=progress)
+    if recording.wrong or not report.findings:
+        ends_well = not recording.wrong
+        watch_local_arrays(job, deadline_s=_SLOWER * deadline_s, progress=progress, ends_well=ends_well)
     if kernel.backend == "cuda":
         report.findings = [*launch_bounds_findings(job), *report.findings]
     if not report.findings and job.scaled is not None:
