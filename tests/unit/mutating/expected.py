@@ -75,6 +75,10 @@ def lines(mutant: Mutant) -> set[int]:
                 continue
             found.add(i + 1)
             found |= {j + 1 for j in _called(text, [i])}  # what it is handed to
+            before = i  # a statement may begin on a line before
+            while before and re.search(r"[=(,]\s*$", text[before - 1]):
+                found.add(before)
+                before -= 1
             # The compiler reads a value that a loop does not change before it: the access is on the loop head.
             if i and re.match(r"\s*for \(", text[i - 1]):
                 found.add(i)
