@@ -8,6 +8,7 @@ Defect = Literal[
     "out of bounds",
     "misaligned vector access",
     "barrier divergence",
+    "read of memory nobody wrote",
     "state left behind",
 ]
 """The kind of defect that ended a kernel: see `gemmviz.trace.hazards.Kind`."""

@@ -15,6 +15,7 @@ from gemmviz.checking.local_arrays import watch_local_arrays
 from gemmviz.checking.report import Report, label
 from gemmviz.checking.scaled_result import scaled_findings
 from gemmviz.checking.shared_alignment import alignment_findings
+from gemmviz.checking.uninitialised import unset_integer
 from gemmviz.checking.waste import wasted
 from gemmviz.language import tr
 from gemmviz.language.numbers import thousands
@@ -78,12 +79,16 @@ def examine(
         return report
     progress(tr("Checking {count} accesses", count=thousands(len(recording.accesses))), None)
     report.findings = diagnose(job, recording, again)
-    if recording.wrong:
-        watch_local_arrays(job, deadline_s=_SLOWER * deadline_s, progress=progress)
+    if recording.wrong or not report.findings:
+        ends_well = not recording.wrong
+        watch_local_arrays(job, deadline_s=_SLOWER * deadline_s, progress=progress, ends_well=ends_well)
     if kernel.backend == "cuda":
         report.findings = [*launch_bounds_findings(job), *report.findings]
     if not report.findings and job.scaled is not None:
         report.findings = scaled_findings(job.scaled, again(job.scaled))
+    if not report.findings:
+        unset = unset_integer(job, recording, again)
+        report.findings = [unset] if unset else []
     if not report.findings and job.batch:
         report.findings = findings_of_last_entry(job, again)
     if kernel.backend == "cuda":

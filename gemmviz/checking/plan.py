@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from itertools import zip_longest
 from typing import TypedDict
 
 from gemmviz.catalogue.errors import GemmvizError
@@ -20,6 +21,7 @@ _UNEVEN = tuple(Problem(*s) for s in ((37, 45, 41), (48, 32, 64), (64, 32, 96), 
 # Each offered value needs its own compilation; with these limits a check ends within seconds.
 _MOST_VALUES = 8
 _MOST_PRODUCTS_OF_EQUAL_SIZES = 2**23
+_MOST_CONSTANTS = 3
 # Three tiles of 64 and a rest, or two of 128.
 _DEEP = 200
 # A row or a column in 8 bits begins again at 256.
@@ -67,7 +69,7 @@ def plan(kernel: Kernel, sizes: Iterable[Problem], params: dict[str, int]) -> Ch
         The requested sizes; if there are none, sizes that suit the kernel are chosen.
     params
         The requested parameters. If there are none: the defaults, those of the kernel's declared changes, and then each
-        other offered value, one at a time.
+        other offered value, one at a time, the parameters in turns.
 
     Raises
     ------
@@ -84,6 +86,7 @@ def plan(kernel: Kernel, sizes: Iterable[Problem], params: dict[str, int]) -> Ch
         own += _tiles_along_k(kernel, base, own[-1])
         if _OF_BYTES.search(kernel.text):
             own += filter(None, [nearest_size(kernel, _ABOVE_BYTES, base)])
+        own += _other_constants(kernel, base, own)
     if not own:
         launch(kernel, _EVEN, base)  # the error gives the reason: a parameter may be wrong, and not the size
     chosen.launches = [(size, base) for size in dict.fromkeys(own)]
@@ -92,7 +95,9 @@ def plan(kernel: Kernel, sizes: Iterable[Problem], params: dict[str, int]) -> Ch
     if not asked:
         chosen.launches += [case for case in telling(kernel, base) if case not in chosen.launches]
 
-    values = [(name, value) for name, offered in kernel.params.items() for value in offered[1:]]
+    # The parameters in turns: where there are too many values, each parameter has some.
+    others = ([(name, value) for value in offered[1:]] for name, offered in kernel.params.items())
+    values = [one for turn in zip_longest(*others) for one in turn if one is not None]
     fitting = []
     for name, value in values:
         varied = base | {name: value}
@@ -127,6 +132,31 @@ def _tiles_along_k(kernel: Kernel, base: dict[str, int], size: Problem) -> list[
         # Equal sizes are tried at three tiles, too: other sizes of this kind are often powers of two.
         sizes += filter(None, [nearest_size(kernel, Problem.cube(3 * least.k), base)])
     return [s for s in sizes if s.m <= size.m or s.m * s.n * s.k <= _MOST_PRODUCTS_OF_EQUAL_SIZES]
+
+
+def _other_constants(kernel: Kernel, base: dict[str, int], own: list[Problem]) -> list[Problem]:
+    """Return sizes at which the constants that follow from the size have values that they do not have at others.
+
+    A kernel that copies as many elements at once as the rows allow has a constant such as ``N % 4``, and code for each
+    of its values.
+    """
+    if not kernel.constants:
+        return []
+
+    def values(size: Problem) -> tuple[int, ...] | None:
+        try:
+            return tuple(launch(kernel, size, base).constants.values())
+        except GemmvizError:  # the check of another size will report the fault
+            return None
+
+    known, found = {values(size) for size in own} | {None}, []
+    for more in range(1, _MOST_CONSTANTS + 1) if own else ():
+        first = own[0]
+        size = nearest_size(kernel, Problem(first.m + more, first.n + more, first.k + more), base)
+        if size and values(size) not in known:
+            known.add(values(size))
+            found.append(size)
+    return found
 
 
 def telling(kernel: Kernel, base: dict[str, int]) -> list[tuple[Problem, dict[str, int]]]:

@@ -249,7 +249,7 @@ def _check(request: CheckRequest, cancel: threading.Event, send: Send) -> None:
     from gemmviz.catalogue.launch import launch
     from gemmviz.catalogue.problem import Problem
     from gemmviz.checking.examine import examine
-    from gemmviz.checking.local_arrays import watch_local_arrays
+    from gemmviz.checking.fault_reason import blame_locals
 
     kernel = parse(request.text, Path(request.path))
     for number, entry in enumerate(request.launches):
@@ -265,9 +265,7 @@ def _check(request: CheckRequest, cancel: threading.Event, send: Send) -> None:
         problem = Problem(entry["m"], entry["n"], entry["k"])
         progress(tr("Preparing {kernel} at {size}", kernel=kernel.name, size=problem), None)
         if request.watches:
-            watch_local_arrays(
-                launch(kernel, problem, entry["params"]), deadline_s=request.deadline_s, progress=progress
-            )
+            blame_locals(launch(kernel, problem, entry["params"]), deadline_s=request.deadline_s, progress=progress)
             continue
         report = examine(kernel, problem, entry["params"], deadline_s=request.deadline_s, progress=progress)
         send(Checked(request.run, report, job))

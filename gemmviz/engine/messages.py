@@ -65,7 +65,8 @@ class CheckRequest:
     ``path`` and ``text`` are as in `RecordRequest`.
     ``deadline_s`` is for each launch, in seconds of processor time. ``first`` and ``watches`` are for
     `supervisor.Engine`: the number of the first entry, and whether the process ended at it before. Then only the
-    indices of local arrays are checked, and ``Done`` alone is the answer, or `Failed`.
+    indices of local arrays are checked, and which variables have no value, and ``Done`` alone is the answer, or
+    `Failed`.
     """
 
     run: int

@@ -33,6 +33,8 @@ from gemmviz.sandbox.limits import Limits
 
 # A new process sends its first reply, and answers a probe, within this time.
 _FIRST_S = 120.0
+# What `_watched` looks for: an index outside of a local array, or a local variable without a value.
+_OF_LOCALS = ("out of bounds", "read of memory nobody wrote")
 
 
 class Engine:
@@ -143,10 +145,10 @@ class Engine:
         yield Done(request.run)
 
     def _watched(self, request: CheckRequest, cancel: threading.Event) -> Failed | None:
-        """Return how a launch leaves a local array, after its process ended; None if it does not, or not first."""
+        """Return how a launch misuses its local variables, after its process ended; None if not, or not first."""
         with suppress(ProcessLost):
             for reply in self._process.converse(request, cancel, _FIRST_S):
-                if isinstance(reply, Failed) and reply.defect == "out of bounds":
+                if isinstance(reply, Failed) and reply.defect in _OF_LOCALS:
                     return reply
         return None
 

@@ -32,6 +32,8 @@ class Diagnostic:
         The array that the access missed, or an empty text.
     writes
         Whether an access out of bounds is a write.
+    other_line
+        The other line that the text names, such as that of the thread that does not come; 0 if there is none.
     """
 
     kind: Kind
@@ -40,6 +42,7 @@ class Diagnostic:
     count: int = 1
     array: str = ""
     writes: bool = False
+    other_line: int = 0
 
 
 def diagnostics_of_run(
@@ -77,7 +80,8 @@ def diagnostics_of_run(
             continue
         kind = _KINDS.get(note.kind, "barrier divergence")
         if note.kind in (NoteKind.STUCK_AT_MBARRIER, NoteKind.STUCK_AT_BARRIER):
-            sentence = _stuck(note, launch, barrier_name)
+            announced = line_of(note.announced_pc) if note.announced_pc else 0
+            sentence = _stuck(note, launch, barrier_name, other, announced)
         elif note.kind in (NoteKind.EARLY, NoteKind.LATE, NoteKind.MADE_TWICE):
             sentence = _out_of_order(note, launch, barrier_name, other)
         else:
@@ -89,7 +93,8 @@ def diagnostics_of_run(
         known = found.get(defect)
         if known is None:
             array = names[note.array] if note.array >= 0 else ""
-            found[defect] = Diagnostic(kind, line, text, note.times, array, bool(note.write))
+            writes = note.kind == NoteKind.OUT_OF_BOUNDS and bool(note.write)
+            found[defect] = Diagnostic(kind, line, text, note.times, array, writes, other if other != line else 0)
         else:
             found[defect] = replace(known, count=known.count + note.times)
     reported = list(found.values())
@@ -112,7 +117,9 @@ def who(launch: Launch, block: int, thread: int) -> str:
     )
 
 
-def _stuck(note: DiagnosticRecord, launch: Launch, barrier_name: Callable[[int], str]) -> str:
+def _stuck(
+    note: DiagnosticRecord, launch: Launch, barrier_name: Callable[[int], str], line: int, announced: int
+) -> str:
     """Return a sentence about the event that a thread waits for when no thread can continue."""
     culprit = who(launch, note.block, note.thread)
     if note.kind == NoteKind.STUCK_AT_BARRIER:
@@ -123,7 +130,7 @@ def _stuck(note: DiagnosticRecord, launch: Launch, barrier_name: Callable[[int],
             thread=culprit,
             count=note.other,
         )
-    return trn(
+    waits = trn(
         "{thread} waits for the end of the phase of {barrier} with parity {parity}, and no thread can continue: "
         "{count} arrival and {bytes} bytes are missing",
         "{thread} waits for the end of the phase of {barrier} with parity {parity}, and no thread can continue: "
@@ -133,6 +140,33 @@ def _stuck(note: DiagnosticRecord, launch: Launch, barrier_name: Callable[[int],
         barrier=barrier_name(note.barrier),
         parity=note.parity,
         bytes=note.copied,
+    )
+    return _came(note, barrier_name, waits, line, announced) if line else waits
+
+
+def _came(note: DiagnosticRecord, barrier_name: Callable[[int], str], waits: str, line: int, announced: int) -> str:
+    """Add to a sentence about an mbarrier the lines of what happened there last, and of the last announcement."""
+    if note.other_barrier:
+        return tr(
+            "{waits}; {other} has got {bytes} bytes more than were announced there, from line {line}",
+            waits=waits,
+            other=barrier_name(note.other_barrier),
+            bytes=note.surplus,
+            line=line,
+        )
+    if not note.arrivals and announced:
+        if not note.write:
+            return tr("{waits}, and line {line} announces them", waits=waits, line=line)
+        values = {"waits": waits, "announced": announced, "line": line}
+        return tr("{waits}: line {announced} announces bytes, and line {line} brought the last ones", **values)
+    if not note.other:
+        return tr("{waits}; none has come since line {line} initialised it", waits=waits, line=line)
+    return trn(
+        "{waits}; {count} has come so far, from line {line}",
+        "{waits}; {count} have come so far, the last one from line {line}",
+        note.other,
+        waits=waits,
+        line=line,
     )
 
 

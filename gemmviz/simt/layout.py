@@ -179,6 +179,9 @@ class DiagnosticRecord(ct.Structure):
         ("copied", ct.c_int64),
         ("arrivals", ct.c_uint32),
         ("parity", ct.c_uint32),
+        ("other_barrier", ct.c_size_t),
+        ("surplus", ct.c_int64),
+        ("announced_pc", ct.c_size_t),
     )
 
 

@@ -49,7 +49,8 @@ static const gv_layout_line lines[] = {
     SIZE(gv_note), FIELD(gv_note, kind), FIELD(gv_note, array), FIELD(gv_note, offset), FIELD(gv_note, pc),
     FIELD(gv_note, other_pc), FIELD(gv_note, block), FIELD(gv_note, thread), FIELD(gv_note, other),
     FIELD(gv_note, write), FIELD(gv_note, times), FIELD(gv_note, barrier), FIELD(gv_note, copied),
-    FIELD(gv_note, arrivals), FIELD(gv_note, parity),
+    FIELD(gv_note, arrivals), FIELD(gv_note, parity), FIELD(gv_note, other_barrier), FIELD(gv_note, surplus),
+    FIELD(gv_note, announced_pc),
 
     SIZE(gv_run), FIELD(gv_run, block), FIELD(gv_run, grid), FIELD(gv_run, arrays), FIELD(gv_run, array),
     FIELD(gv_run, capacity), FIELD(gv_run, more_capacity), FIELD(gv_run, stack_bytes), FIELD(gv_run, deadline_s),

@@ -13,6 +13,8 @@ static struct {
     int32_t arrivals;               // missing
     int64_t bytes;                  // missing
     int32_t late;                   // arrivals that wait for the cp.async of their thread
+    uint32_t came;                  // arrivals since the initialisation
+    uintptr_t came_pc, announced_pc, brought_pc; // of the last arrival, announcement of bytes, and copy; 0: none
     uint32_t thread, phase, meetings; // of its initialisation: thread, phase, number of cluster barriers before
     uintptr_t pc;
     uint32_t passed; // phases whose end its own block has seen
@@ -139,8 +141,8 @@ void gv_mbarrier_make(void *at, uint32_t count, uintptr_t pc)
     known[b].phase = gv_now.phase;
     known[b].meetings = meetings;
     known[b].pc = pc;
-    known[b].passed = 0;
-    known[b].last.pc = 0;
+    known[b].passed = known[b].came = 0;
+    known[b].last.pc = known[b].came_pc = known[b].announced_pc = known[b].brought_pc = 0;
     tell(b, GV_EVENT_INIT, 0, pc);
 }
 
@@ -155,7 +157,9 @@ void gv_mbarrier_count_arrival(uint32_t b, uint32_t bytes, int expects, uintptr_
     gv_now.run->last_pc = pc;
     if (!known[b].arrivals) gv_mbarrier_too_often(b);
     known[b].arrivals--;
-    known[b].bytes += bytes;
+    known[b].came++;
+    known[b].came_pc = pc;
+    if (bytes) gv_mbarrier_announce(b, bytes, pc);
     tell(b, expects ? GV_EVENT_EXPECT : GV_EVENT_ARRIVE, 0, pc);
     end_phase(b, pc);
 }
@@ -171,11 +175,16 @@ void gv_mbarrier_end_wait(uint32_t b, uintptr_t pc)
 void gv_mbarrier_count_bytes(uint32_t b, int64_t bytes, uintptr_t pc)
 {
     known[b].bytes -= bytes;
+    known[b].brought_pc = pc;
     tell(b, GV_EVENT_BYTES, 0, pc);
     end_phase(b, pc);
 }
 
-void gv_mbarrier_announce(uint32_t b, uint32_t bytes) { known[b].bytes += bytes; }
+void gv_mbarrier_announce(uint32_t b, uint32_t bytes, uintptr_t pc)
+{
+    known[b].bytes += bytes;
+    known[b].announced_pc = pc;
+}
 
 void gv_mbarrier_one_more(uint32_t b) { known[b].arrivals++; }
 
@@ -190,13 +199,32 @@ int gv_mbarrier_lacks_copies(uint32_t b)
     return known[b].arrivals <= known[b].late && (known[b].bytes || known[b].late);
 }
 
+// Returns another barrier of the same block that has got more bytes than were announced, or `barriers`.
+static uint32_t with_too_many_bytes(uint32_t b)
+{
+    uint32_t o = 0;
+    while (o < barriers && !(known[o].rank == known[b].rank && known[o].bytes < 0)) o++;
+    return o;
+}
+
+// Who has to find the mistake looks at what happened at the barrier last: at the copy whose bytes went to another
+// barrier, at the arrivals if one is missing, else at the bytes.
 void gv_mbarrier_stuck(uint32_t b, uint32_t parity, uintptr_t pc)
 {
-    gv_notice(GV_NOTE_STUCK_AT_MBARRIER, -1, 0, pc, 0, 0, 0);
+    uint32_t o = known[b].bytes > 0 ? with_too_many_bytes(b) : barriers;
+    uintptr_t bytes_pc = known[b].brought_pc ? known[b].brought_pc : known[b].announced_pc;
+    uintptr_t arrival_pc = known[b].came ? known[b].came_pc : known[b].pc;
+    int of_bytes = !known[b].arrivals && known[b].announced_pc;
+    uintptr_t other_pc = o < barriers ? known[o].brought_pc : of_bytes ? bytes_pc : arrival_pc;
+    gv_notice(GV_NOTE_STUCK_AT_MBARRIER, -1, 0, pc, known[b].came, other_pc, known[b].brought_pc != 0);
     gv_note *n = noticed(GV_NOTE_STUCK_AT_MBARRIER, pc);
     if (!n) return;
     n->barrier = known[b].at;
     n->parity = parity;
     n->arrivals = (uint32_t)known[b].arrivals;
     n->copied = known[b].bytes;
+    n->announced_pc = known[b].announced_pc;
+    if (o == barriers) return;
+    n->other_barrier = known[o].at;
+    n->surplus = -known[o].bytes;
 }

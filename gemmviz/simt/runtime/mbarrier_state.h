@@ -24,7 +24,7 @@ void gv_mbarrier_count_arrival(uint32_t b, uint32_t bytes, int expects, uintptr_
 void gv_mbarrier_count_bytes(uint32_t b, int64_t bytes, uintptr_t pc);
 
 // Announces bytes without an arrival.
-void gv_mbarrier_announce(uint32_t b, uint32_t bytes);
+void gv_mbarrier_announce(uint32_t b, uint32_t bytes, uintptr_t pc);
 
 // The present phase waits for one arrival more.
 void gv_mbarrier_one_more(uint32_t b);

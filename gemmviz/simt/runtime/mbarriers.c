@@ -108,7 +108,7 @@ void gv_mbarrier_await_copied(void *barrier)
 
 void gv_mbarrier_expect(void *barrier, uint32_t bytes)
 {
-    gv_mbarrier_announce(with_room(barrier, gv_now.rank, GV_PC), bytes);
+    gv_mbarrier_announce(with_room(barrier, gv_now.rank, GV_PC), bytes, GV_PC);
 }
 
 void gv_mbarrier_complete(void *barrier, uint32_t bytes, uint32_t block)

@@ -42,7 +42,9 @@ enum gv_note_kind {
     GV_NOTE_OUT_OF_BOUNDS = 1,
     GV_NOTE_BARRIER_LEFT = 2,      // a thread waits at __syncthreads, and others have left the kernel
     GV_NOTE_BARRIERS_DIFFER = 3,   // threads wait at different __syncthreads
-    GV_NOTE_STUCK_AT_MBARRIER = 4, // no thread can continue; this one waits for the end of a phase of `barrier`
+    // No thread can continue; this one waits for the end of a phase of `barrier`, where `other` arrivals and (write)
+    // some bytes have come before.
+    GV_NOTE_STUCK_AT_MBARRIER = 4,
     GV_NOTE_STUCK_AT_BARRIER = 5,  // no thread can continue; it waits for `other` threads, or (0) for the cluster
     GV_NOTE_OPERAND = 6,           // a box is copied to memory that a wgmma still reads (offset: in the array)
     GV_NOTE_EARLY = 7,             // `barrier` of block `other` is used, and may still be uninitialised
@@ -63,6 +65,9 @@ typedef struct {
     uintptr_t barrier;         // address of the mbarrier concerned
     int64_t copied;            // GV_NOTE_STUCK_AT_MBARRIER: the number of missing bytes
     uint32_t arrivals, parity; // GV_NOTE_STUCK_AT_MBARRIER: the number of missing arrivals, and the awaited parity
+    uintptr_t other_barrier;   // GV_NOTE_STUCK_AT_MBARRIER: one that has `surplus` bytes too many, or 0
+    int64_t surplus;
+    uintptr_t announced_pc; // GV_NOTE_STUCK_AT_MBARRIER: what announced the last bytes, or 0
 } gv_note;
 
 // Kinds of instructions that access memory. The operands of a product are read by tensor cores, in shared memory.

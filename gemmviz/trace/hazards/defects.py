@@ -17,7 +17,10 @@ from gemmviz.trace.recording.recording import Recording
 
 def find(recording: Recording, *, c_is_input: bool = False) -> list[Finding]:
     """Return every defect that a recording shows, as `gemmviz.trace.hazards.find` does."""
-    found = [Finding(n.kind, n.line, n.text.split(": ", 1)[-1], n.count, array=n.array) for n in recording.diagnostics]
+    found = [
+        Finding(n.kind, n.line, n.text.split(": ", 1)[-1], n.count, n.other_line, n.array)
+        for n in recording.diagnostics
+    ]
     touched = access_index(recording)
     raced = [
         *races(recording, touched),

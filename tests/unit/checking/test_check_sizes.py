@@ -148,3 +148,41 @@ def test_three_tiles_along_k_are_left_out_where_equal_sizes_make_c_large(tile: i
     square = MATTER.replace('"K % 16 == 0"', f'"K % {tile} == 0", "M == N", "K == N"')
     assert max(size.k for size, _ in plan(kernel(PIPELINED, square), (), {}).launches if size.k % tile == 0) >= largest
     assert all(size.m * size.n * size.k <= 2**23 for size, _ in plan(kernel(PIPELINED, square), (), {}).launches)
+
+
+def test_where_there_are_too_many_values_each_parameter_has_some() -> None:
+    params = ["// params.X = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10]", "// params.Y = [1, 2]", "// ---\n"]
+    many = kernel(PIPELINED, MATTER.removesuffix("// ---\n") + "\n".join(params))
+    chosen = plan(many, (), {})
+    tried = [(params["X"], params["Y"]) for _, params in chosen.launches]
+    assert (1, 2) in tried and (2, 1) in tried and (8, 1) in tried
+    assert chosen.left_out == ["X = 9, X = 10: more values than are checked by default, name one with --set"]
+
+
+# Rows of two elements, or of four, are copied at once if N allows it.
+WAYS = """// ---gemmviz
+// entry = "gemm"
+// args = ["A", "B", "C", "M", "N", "K"]
+// block = ["1"]
+// grid = ["M"]
+// constants = { REST = "N % 4" }
+// ---
+constexpr int REST = 0;
+__global__ void gemm(const float *A, const float *B, float *C, int M, int N, int K)
+{
+    for (int j = 0; j < N; j++) {
+        float sum = 0;
+        for (int k = 0; k < K - (REST == 2); k++)
+            sum += A[blockIdx.x * K + k] * B[k * N + j];
+        C[blockIdx.x * N + j] = sum;
+    }
+}
+"""
+
+
+def test_each_value_of_a_constant_that_follows_from_the_size_is_tried() -> None:
+    ways = parse(WAYS, Path("ways.cu"))
+    launches = plan(ways, (), {}).launches
+    assert {size.n % 4 for size, _ in launches} == {0, 1, 2, 3}
+    wrong = {size.n % 4 for size, params in launches if examine(ways, size, params).findings}
+    assert wrong == {2}

@@ -76,6 +76,20 @@ def test_a_recording_that_crashes_by_it_says_so(engine) -> None:
     assert (failed.kind, failed.line) == ("crash", HERE) and "outside of the local array sum" in failed.message
 
 
+@clang
+def test_it_is_named_where_c_is_right(engine) -> None:
+    # What lies behind the array is read, and not used.
+    beyond = kernel(4, more=("= sum[i];", "= sum[i] + (i < 3 ? 0 * sum[i + 1] : 0 * (int)(sum[i + 1] == 1));"))
+    ((kind, line, text),) = found(engine, beyond)
+    assert (kind, line) == ("out of bounds", HERE + 1) and "outside of the local array sum" in text
+
+
+def test_a_crash_that_a_variable_without_a_value_caused_names_it(engine) -> None:
+    ((kind, line, text),) = found(engine, kernel(4, "long long far;", ("C[row", "C[far + row")))
+    assert (kind, line) == ("read of memory nobody wrote", 11)
+    assert text.startswith("the local variable far is not set before line 16 uses it")
+
+
 def test_a_crash_for_another_reason_stays_one(engine) -> None:
     ((kind, line, text),) = found(engine, kernel(4, before="if (K == 4) *(volatile int *)8 = 1;"))
     assert (kind, line) == ("crash", 11) and "uses an element outside" not in text

@@ -6,9 +6,10 @@ from gemmviz.trace.hazards import Finding
 from mutating.operators import Mutant, Source
 
 _STOPS = {"crash", "misaligned vector access"}
+# An index, a count or a condition may be that of a barrier: then threads wait for ever, or for others.
 _INDEX = {
     *("out of bounds", "race", "read of memory nobody wrote", "element of C never written"),
-    *("element of C written by two threads", "wrong result"),
+    *("element of C written by two threads", "wrong result", "barrier divergence"),
     *_STOPS,
 }
 CLASSES: dict[str, set[str]] = {
@@ -20,12 +21,12 @@ CLASSES: dict[str, set[str]] = {
     "skip-init": {"read of memory nobody wrote", "wrong result"},
     "skip-zero-fill": {"read of memory nobody wrote", "wrong result"},
     "remove-guard": _INDEX,
-    "return-above-barrier": {"barrier divergence"},
+    "return-above-barrier": {"barrier divergence", "element of C never written"},  # the latter where all leave
     "swap-xy": _INDEX,
     "drop-accumulate": {"wrong result"},
     "drop-factor": _INDEX,
     "shrink-shared": _INDEX,
-    "transpose": _INDEX - _STOPS,
+    "transpose": _INDEX - {"crash"},  # vectors are misaligned
 }
 _DEFINED = re.compile(
     r"\b(\w+)(?:\[[^\]]*\])*\s*(?:[-+*]?=)(?!=)|fill_fragment\((\w+)|^\s*(?:const )?\w+ (\w+)(?:\[\w+\])*;"
@@ -48,8 +49,9 @@ def lines(mutant: Mutant) -> set[int]:
     if mutant.operator == "return-above-barrier":
         return found | {i + 1 for i, line in enumerate(text) if "__syncthreads" in line}
     is_declaration = "__shared__" in original
+    found |= {i + 1 for i in _called(text, [mutant.line - 1])}  # the arguments of a call are used there
     if access.search(original) and not is_declaration and mutant.operator != "skip-init":
-        return found | {i + 1 for i in _called(text, [mutant.line - 1])}  # the arguments of a call are used there
+        return found
     waiting = _names(original)
     if is_declaration:
         waiting = set(re.findall(r"(\w+)\[", original)[:1])
@@ -57,6 +59,8 @@ def lines(mutant: Mutant) -> set[int]:
         governed = _governed(text, mutant.line - 1)
         if any("return;" in text[i] for i in governed):  # a guard that leaves governs all that follows
             governed = list(range(mutant.line, len(text)))
+        elif any(re.search(r"\b(?:break|continue);", text[i]) for i in governed):  # or the rest of its loop
+            governed += _rest_of_loop(text, mutant.line - 1)
         governed = list({*governed, *_called(text, governed)})
         found |= {i + 1 for i in governed}
         for i in governed:
@@ -71,6 +75,10 @@ def lines(mutant: Mutant) -> set[int]:
                 continue
             found.add(i + 1)
             found |= {j + 1 for j in _called(text, [i])}  # what it is handed to
+            before = i  # a statement may begin on a line before
+            while before and re.search(r"[=(,]\s*$", text[before - 1]):
+                found.add(before)
+                before -= 1
             # The compiler reads a value that a loop does not change before it: the access is on the loop head.
             if i and re.match(r"\s*for \(", text[i - 1]):
                 found.add(i)
@@ -81,9 +89,18 @@ def lines(mutant: Mutant) -> set[int]:
 
 def is_named(mutant: Mutant, findings: list[Finding]) -> tuple[bool, bool]:
     """Return whether any finding is of a class that the mistake can be, and whether such a one names a right line."""
-    right = [f for f in findings if f.kind in CLASSES[mutant.operator]]
+    classes = _INDEX if _changes_an_index(mutant) else CLASSES[mutant.operator]
+    right = [f for f in findings if f.kind in classes]
     expected = lines(mutant)
     return bool(right), any({f.line, f.other_line} & expected for f in right)
+
+
+def _changes_an_index(mutant: Mutant) -> bool:
+    """Return whether a line without an access sets an integer: what is skipped or dropped there is part of an index."""
+    if mutant.operator not in ("drop-accumulate", "skip-zero-fill"):
+        return False
+    set_here = re.match(r"\s*(\w+)\s*[-+*/]?=", mutant.original.text.split("\n")[mutant.line - 1])
+    return bool(set_here and re.search(rf"\bint\b[^;(){{}}]*\b{set_here[1]}\b", mutant.original.text))
 
 
 def _names(line: str) -> set[str]:
@@ -105,6 +122,12 @@ def _governed(text: list[str], index: int) -> list[int]:
             break
         found.append(i)
     return found or [index + 1]
+
+
+def _rest_of_loop(text: list[str], index: int) -> list[int]:
+    """Return the lines of the loop around a line, from that line on."""
+    heads = [i for i in range(index) if re.match(r"\s*(?:for|while) \(", text[i]) and index in _governed(text, i)]
+    return [i for i in _governed(text, heads[-1]) if i > index] if heads else []
 
 
 def _called(text: list[str], lines: list[int]) -> list[int]:

@@ -2,11 +2,13 @@
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
+from hashlib import sha256
 from itertools import zip_longest
 
+from gemmviz.catalogue.chapters import chapter_of
 from gemmviz.catalogue.kernel import Kernel, parse
 
 Edit = tuple[int, str]  # index of the line, its new text
@@ -30,6 +32,14 @@ class Mutant:
     text: str
     operator: str
     line: int
+
+    @cached_property
+    def digest(self) -> str:
+        """A number of 16 digits that stays the same if other lines of the kernel change, or are moved."""
+        lines = [line.strip() for line in self.original.text.split("\n")[: self.line]]
+        mistaken = self.text.split("\n")[self.line - 1].strip()
+        what = f"{self.original.name} {self.operator} {lines[-1]} {mistaken} {lines.count(lines[-1])}"
+        return sha256(what.encode()).hexdigest()[:16]
 
     @cached_property
     def kernel(self) -> Kernel:
@@ -83,14 +93,21 @@ def mutants(kernel: Kernel) -> list[Mutant]:
 
 
 def sample(every: list[Mutant], count: int) -> list[Mutant]:
-    """Return so many mutants: the operators take turns, and each goes evenly through its own."""
-    by_operator: dict[str, list[Mutant]] = {}
-    for mutant in every:
-        by_operator.setdefault(mutant.operator, []).append(mutant)
-    each = -(-count // max(len(by_operator), 1))
-    turns = [[own[i * len(own) // each] for i in range(min(each, len(own)))] for own in by_operator.values()]
-    picked = [mutant for turn in zip_longest(*turns) for mutant in turn if mutant is not None]
-    return list({mutant.name: mutant for mutant in picked}.values())[:count]
+    """Return so many mutants: the operators take turns, and for each of them the chapters of the ladder.
+
+    Of an operator and a chapter those come first whose digest is the smallest. So a change in one kernel exchanges only
+    mutants of that kernel, or puts one of them in the place of another one.
+    """
+    by_operator: dict[str, dict[str, list[Mutant]]] = {}
+    for mutant in sorted(every, key=lambda mutant: mutant.digest):
+        chapters = by_operator.setdefault(mutant.operator, {})
+        chapters.setdefault(chapter_of(mutant.original).id, []).append(mutant)
+    turns = [_in_turns(by_operator[operator].values()) for operator in OPERATORS if operator in by_operator]
+    return _in_turns(turns)[:count]
+
+
+def _in_turns(lists: Iterable[list[Mutant]]) -> list[Mutant]:
+    return [mutant for turn in zip_longest(*lists) for mutant in turn if mutant is not None]
 
 
 def _subscripts(line: str, names: set[str]) -> Iterator[tuple[int, int, str, int]]:

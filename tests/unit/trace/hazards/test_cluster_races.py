@@ -123,6 +123,7 @@ SENT_LINES = {
     mark: next(n for n, line in enumerate(SENT.splitlines(), 1) if line.endswith(f"// {mark}"))
     for mark in ("sent", "beside", "taken")
 }
+SENT_LINES["initialised"] = next(n for n, line in enumerate(SENT.splitlines(), 1) if "mbarrier.init" in line)
 
 
 @cache
@@ -181,7 +182,7 @@ def test_the_sentences_name_the_thread_where_it_runs_and_the_block_of_the_memory
     [
         (BEGIN | WAIT, set()),
         (BEGIN, {("sent", "taken"), ("sent", "")}),
-        (WAIT, {("sent", "")}),
+        (WAIT, {("sent", "initialised"), ("sent", "")}),
         # Bytes that are counted order nothing else that the thread has stored.
         (BEGIN | WAIT | PLAIN, {("beside", "taken"), ("beside", "")}),
     ],

@@ -122,6 +122,15 @@ def test_a_value_that_waits_in_a_register_is_no_use(old: str, new: str, lines: t
     assert says in findings[0].text
 
 
+def test_a_kernel_behind_other_lines_is_recorded_as_it_is_written_too() -> None:
+    # As compiled, only the last product is there: the reads before it would be missing.
+    lines = "#include <cuda_fp16.h>\nusing namespace std;\nconstexpr int WIDTH = 8;\n__global__"
+    text = GEMM.replace("__global__", lines).replace("sum += As", "sum = As")
+    (one,) = examine(parse(text, Path("k.cu")), Problem(16, 16, 16), {}).findings
+    assert (one.line, one.other_line) == (STORE + 3, USE + 3)
+    assert one.text.endswith("the product for k = 15 alone is in them")
+
+
 def test_elements_that_are_left_out_are_named_with_the_line_that_writes_the_others() -> None:
     finding = explained("if (row < M && col < N)", "if (row < M && col < N - 1)")
     assert (finding.kind, finding.line, finding.count) == ("element of C never written", STORE, 19)
