@@ -193,7 +193,7 @@ static void read_pieces(gv_operand o, int across, uint32_t size, uint32_t rows, 
         at[count++] = across ? gv_operand_place(o, 1, size, tile / 2 * 8, tile % 2 * 8 + within)
                              : gv_operand_place(o, 0, size, tile / 2 * 8 + within, tile % 2 * in_piece);
     }
-    if (gv_access_several(at, count, 16, NULL, pc)) return;
+    if (gv_access_pieces(at, count, NULL, pc)) return;
     for (uint32_t i = 0; i < count; i++) gv_access_ahead((void *)at[i], 16, 0, pc);
 }
 
