@@ -248,6 +248,17 @@ class Panels(ct.Structure):
     _fields_ = (("name", ct.c_char * PANEL_NAME), ("shape", ct.c_uint32 * 3), ("array", ct.c_uint32))
 
 
+class EventAddresses(ct.Structure):
+    """``gv_event_addresses``."""
+
+    _fields_ = (
+        ("barrier", ct.POINTER(ct.c_uint64)),
+        ("line", ct.POINTER(ct.c_uint64)),
+        ("barriers", ct.c_uint64),
+        ("lines", ct.c_uint64),
+    )
+
+
 # ``gv_copy``, ``gv_box``, ``gv_event`` and ``gv_tensor_map``.
 COPY = np.dtype(
     [
@@ -270,11 +281,8 @@ BOX = np.dtype(
 )
 EVENT = np.dtype(
     [
-        *((name, np.int64) for name in ("barrier", "pc", "bytes")),
-        *((name, np.uint32) for name in ("block", "made", "number")),
-        ("arrivals", np.int32),
-        *((name, np.uint16) for name in ("thread", "phase", "kind", "parity", "turn", "remote")),
-        ("padding", np.uint16, 2),
+        *((name, np.int64) for name in ("barrier", "block", "kind", "number", "parity", "arrivals", "bytes")),
+        *((name, np.int64) for name in ("thread", "phase", "line", "row", "turn", "remote")),
     ]
 )
 TENSOR_MAP = np.dtype(
@@ -312,7 +320,7 @@ def described() -> dict[str, int]:
     lines |= {prefix + name: member for prefix, kind in numbers.items() for name, member in kind.__members__.items()}
     structures: Mapping[str, type[ct.Structure]]
     structures = {"gv_array": WatchedArray, "gv_note": DiagnosticRecord, "gv_run": RecorderRun, "gv_panels": Panels}
-    structures |= {"gv_changed": ChangedFlag}
+    structures |= {"gv_changed": ChangedFlag, "gv_event_addresses": EventAddresses}
     for name, structure in structures.items():
         lines["sizeof " + name] = ct.sizeof(structure)
         for field in structure._fields_:

@@ -25,7 +25,7 @@
 //   bulk_copies mbarriers                    copies of adjacent bytes by the copy engine; the instructions of mbarriers
 //   scheduler                                the order in which threads run
 //   workers                                  blocks shared between processes
-//   record layout                            the calls of Python
+//   record layout event_rows                 the calls of Python
 //   halves                                   a rounding that the compiler calls; it calls nothing
 //   shared_zone                              memory around the shared arrays
 #pragma once
