@@ -202,20 +202,20 @@ void gv_rows_end(void)
     uint64_t row = of.first_row;
     for (uint32_t i = 0; i < of.used; i++) {
         const span s = of.spans[order ? order[i].span : i];
-        uint64_t end = row + s.rows;
+        uint64_t end = row + s.rows, at = row;
         uint32_t block = first_block + s.rank;
-        if (s.rows <= STEP && row + STEP <= r->count) { // the next span overwrites what is behind its end
-            for (int n = 0; n < STEP; n++) r->block_of[row + n] = block;
-            for (int n = 0; n < STEP; n++) r->thread_of[row + n] = s.thread;
-            for (int n = 0; n < STEP; n++) r->phase_of[row + n] = s.phase;
-            for (int n = 0; n < STEP; n++) r->turn_of[row + n] = s.turn;
-            row = end;
-            continue;
+        for (; at < end && at + STEP <= r->count; at += STEP) { // the next span overwrites what is behind its end
+            for (int n = 0; n < STEP; n++) r->block_of[at + n] = block;
+            for (int n = 0; n < STEP; n++) r->thread_of[at + n] = s.thread;
+            for (int n = 0; n < STEP; n++) r->phase_of[at + n] = s.phase;
+            for (int n = 0; n < STEP; n++) r->turn_of[at + n] = s.turn;
         }
-        for (uint64_t n = row; n < end; n++) r->block_of[n] = block;
-        for (uint64_t n = row; n < end; n++) r->thread_of[n] = s.thread;
-        for (uint64_t n = row; n < end; n++) r->phase_of[n] = s.phase;
-        for (uint64_t n = row; n < end; n++) r->turn_of[n] = s.turn;
+        for (; at < end; at++) {
+            r->block_of[at] = block;
+            r->thread_of[at] = s.thread;
+            r->phase_of[at] = s.phase;
+            r->turn_of[at] = s.turn;
+        }
         row = end;
     }
     of.used = 0;
