@@ -146,6 +146,7 @@ void gv_rows_close(void)
         for (const part *p = parts; p < parts + of.used; p++) { \
             const type *its = old + p->at, *end = its + p->number; \
             type *next = new; \
+            __builtin_prefetch(old + p[8].at); \
             for (; its < end && its <= last; its += STEP, next += STEP) memcpy(next, its, STEP * sizeof(type)); \
             for (; its < end; its++) *next++ = *its; \
             new += p->number; \

@@ -79,15 +79,17 @@ static void note_span(uintptr_t at, uint64_t bytes, uintptr_t pc)
     spans[under_way++] = (span){at, at + bytes, pc, gv_now.rank, thread, of[gv_thread_slot()].groups};
 }
 
-// From each operand, 8 rows of 16 bytes are read at a time. Together they access every bank once.
+// From each operand, 8 rows of 16 bytes are read at a time. Together they access every bank once. What further threads
+// read is asked for: mostly it is not in the nearest cache.
 static void read_pieces(gv_operand o, int across, uint32_t size, uint32_t rows, uintptr_t pc)
 {
     uint32_t in_piece = 16 / size, in_group = gv_now.thread % GV_WARPGROUP, count = 0;
     uintptr_t at[2 * COLUMNS / GV_WARPGROUP];
     for (uint32_t i = in_group; i < rows * 2; i += GV_WARPGROUP) {
         uint32_t tile = i / 8, within = i % 8;
-        at[count++] = across ? gv_operand_place(o, 1, size, tile / 2 * 8, tile % 2 * 8 + within)
-                             : gv_operand_place(o, 0, size, tile / 2 * 8 + within, tile % 2 * in_piece);
+        at[count] = across ? gv_operand_place(o, 1, size, tile / 2 * 8, tile % 2 * 8 + within)
+                           : gv_operand_place(o, 0, size, tile / 2 * 8 + within, tile % 2 * in_piece);
+        __builtin_prefetch((void *)(at[count++] + o.group_bytes));
     }
     if (gv_access_pieces(at, count, NULL, pc)) return;
     for (uint32_t i = 0; i < count; i++) gv_access_ahead((void *)at[i], 16, 0, pc);
