@@ -4,6 +4,7 @@
 """
 
 import ctypes as ct
+import struct
 from collections.abc import Mapping
 from enum import IntEnum
 from typing import Any
@@ -295,12 +296,6 @@ TENSOR_MAP = np.dtype(
 )
 
 
-class _Line(ct.Structure):
-    """``gv_layout_line``."""
-
-    _fields_ = (("name", ct.c_char_p), ("value", ct.c_uint64))
-
-
 def described() -> dict[str, int]:
     """Return the description of the Python side: sizes and offsets in bytes, and numbers, by their names in C."""
     lines = {"GV_MAX_ARRAYS": MAX_ARRAYS, "GV_MAX_SITES": MAX_SITES, "GV_MAX_NOTES": MAX_NOTES}
@@ -349,10 +344,12 @@ def check(code: ct.CDLL) -> None:
     RuntimeError
         When they differ; the message names each difference.
     """
-    lines = ct.POINTER(_Line)()
+    lines = ct.c_void_p()
     code.gv_layout.restype = ct.c_uint32
     count = code.gv_layout(ct.byref(lines))
-    theirs, ours = {line.name.decode(): line.value for line in lines[:count]}, described()
+    # ctypes would make an object for each `gv_layout_line`.
+    read = struct.iter_unpack("PQ", ct.string_at(lines.value or 0, count * struct.calcsize("PQ")))
+    theirs, ours = {ct.string_at(name).decode(): value for name, value in read}, described()
     wrong = [f"{n}: {theirs.get(n)}, {ours.get(n)}" for n in theirs | ours if theirs.get(n) != ours.get(n)]
     if wrong:
         raise RuntimeError(f"the recorder's C and Python sides do not agree (C, Python): {'; '.join(wrong)}")
