@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from gemmviz.sandbox.result_memory import HUGE_PAGE
 from gemmviz.simt.block_order import order_of, reordered
 from gemmviz.simt.layout import EVENT, EventAddresses, RecorderRun
 from gemmviz.simt.shared_array import SharedArray
@@ -50,9 +51,10 @@ class EventLog:
         self._code = code
         kind = mmap.MAP_SHARED if processes > 1 else mmap.MAP_PRIVATE  # new shared pages take longer
         kind |= mmap.MAP_ANONYMOUS | _MAP_NORESERVE
-        self._pages = mmap.mmap(-1, _COUNT_BYTES + capacity * EVENT.itemsize, flags=kind)
-        at = ctypes.addressof(ctypes.c_char.from_buffer(self._pages))
-        count, log = ctypes.c_void_p(at), ctypes.c_void_p(at + _COUNT_BYTES)
+        self._pages = mmap.mmap(-1, _COUNT_BYTES + HUGE_PAGE + capacity * EVENT.itemsize, flags=kind)
+        start = ctypes.addressof(ctypes.c_char.from_buffer(self._pages))
+        self._log = _COUNT_BYTES + -(start + _COUNT_BYTES) % HUGE_PAGE
+        count, log = ctypes.c_void_p(start + self._log - _COUNT_BYTES), ctypes.c_void_p(start + self._log)
         code.gv_events_begin(count, log, ctypes.c_uint64(capacity), ctypes.c_uint32(processes))
 
     def found(
@@ -83,9 +85,9 @@ class EventLog:
         MemoryError
             When there is not enough memory.
         """
-        count = int.from_bytes(self._pages[:_COUNT_BYTES], "little")
-        self._pages.resize(_COUNT_BYTES + count * EVENT.itemsize)
-        log = np.frombuffer(self._pages, EVENT, count, _COUNT_BYTES)
+        count = int.from_bytes(self._pages[self._log - _COUNT_BYTES : self._log], "little")
+        self._pages.resize(self._log + count * EVENT.itemsize)
+        log = np.frombuffer(self._pages, EVENT, count, self._log)
         addresses, events = EventAddresses(), ctypes.c_void_p(log.ctypes.data)
         numbered = self._code.gv_events_numbered(ctypes.c_uint64(count), events, ctypes.byref(addresses))
         of = [address - anchor for address in addresses.barrier[: addresses.barriers]]

@@ -43,6 +43,7 @@ typedef struct {
     uint32_t rank;       // of the block in its cluster
     uint64_t marked;     // rows up to here belong to a known thread, phase and turn: see gv_mark
     uint64_t rows_room, more_room; // rows and further words with prepared pages: see pages.h
+    uint64_t rows_expected, more_expected; // in all; 0: not known
     int64_t lost_ns;     // by huge pages, against small ones: see pages.c
     int sharing;         // one of the values below
     // Whether blocks run together, and a range of addresses whose memory holds the running block's data: see
