@@ -1,7 +1,8 @@
 // What Python needs to know of events and boxes when a run has ended: numbers in place of addresses, and the rows of
 // the recording. This is done in their own memory, as they are many.
-#include "recording.h"
+#include "running.h"
 #include <stdlib.h>
+#include <string.h>
 
 enum { STEP = 8 /* rows that are compared at once */ };
 
@@ -135,12 +136,35 @@ static uint32_t row_of(first_rows *f, uint64_t key, uint64_t made)
     return f->row[f->at] + (uint32_t)made;
 }
 
+// Sorts the events of each cluster by block, and keeps the order of those of a block: its blocks run in turns.
+static int sort_in_clusters(const gv_run *run, gv_event *events, uint64_t count)
+{
+    gv_event *kept = NULL;
+    uint64_t room = 0;
+    for (uint64_t first = 0, end; run->cluster > 1 && first < count; first = end) {
+        int64_t block = events[first].block / run->cluster * run->cluster;
+        uint64_t begin[GV_MAX_CLUSTER + 1] = {0};
+        for (end = first; end < count && events[end].block / run->cluster * run->cluster == block; end++)
+            begin[events[end].block - block + 1]++;
+        for (uint32_t rank = 0; rank < run->cluster; rank++) begin[rank + 1] += begin[rank];
+        if (end - first > room) {
+            free(kept);
+            room = 2 * (end - first);
+            if (!(kept = malloc(room * sizeof *kept))) return 0;
+        }
+        for (uint64_t i = first; i < end; i++) kept[begin[events[i].block - block]++] = events[i];
+        memcpy(events + first, kept, (end - first) * sizeof *kept);
+    }
+    free(kept);
+    return 1;
+}
+
 int gv_rows_found(const gv_run *run, uint64_t event_count, gv_event *events, const int64_t *barrier_of,
     const int64_t *line_of, uint64_t box_count, gv_box *boxes)
 {
     first_rows first;
     if (!event_count && !box_count) return 1;
-    if (!find_first_rows(&first, run)) return 0;
+    if (!sort_in_clusters(run, events, event_count) || !find_first_rows(&first, run)) return 0;
     for (gv_event *e = events; e < events + event_count; e++) {
         if (e->barrier >= 0) e->barrier = barrier_of[e->barrier];
         e->line = line_of[e->line];

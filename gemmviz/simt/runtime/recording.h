@@ -263,7 +263,8 @@ GV_PYTHON void gv_events_begin(uint64_t *count, gv_event *log, uint64_t capacity
 GV_PYTHON int gv_events_numbered(uint64_t count, gv_event *log, gv_event_addresses *found);
 GV_PYTHON void gv_events_numbered_end(void);
 // After a complete run: in place of these numbers, the numbers of barriers and the lines that Python knows; rows in
-// place of the numbers of accesses, of events and boxes. Returns 0 without memory.
+// place of the numbers of accesses, of events and boxes. The events of a cluster become sorted by block. Returns 0
+// without memory.
 GV_PYTHON int gv_rows_found(const gv_run *run, uint64_t event_count, gv_event *events, const int64_t *barrier_of,
     const int64_t *line_of, uint64_t box_count, gv_box *boxes);
 
