@@ -9,7 +9,7 @@
 // A column's first bytes have small pages, as a huge one may stay empty for the most part: it takes as long as 120
 // small ones. Then one takes their place; earlier where a column is expected to have so many bytes (SURE_BYTES) that
 // this is worth it. sandbox/result_memory.py places columns at the beginning of a huge page.
-enum { HUGE = 2 << 20, FIRST_BYTES = 512 << 10, SURE_BYTES = 1280 << 10 };
+enum { HUGE = GV_HUGE, FIRST_BYTES = 512 << 10, SURE_BYTES = 1280 << 10 };
 // The small pages in place of a huge one take about SMALL_NS. A huge page may take longer once in a while; no more are
 // asked for when they have taken this much longer in all: then Linux has to move other pages to make one.
 enum { SMALL_NS = 1000 * 1000, MOST_LOST_NS = 10 * 1000 * 1000 };
@@ -30,22 +30,33 @@ static int64_t now_ns(void)
     return now.tv_sec * (int64_t)1000000000 + now.tv_nsec;
 }
 
+char *gv_huge_memory(size_t bytes)
+{
+    char *room = mmap(NULL, bytes + HUGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (room == MAP_FAILED) return NULL;
+    char *at = room + -(uintptr_t)room % HUGE;
+    if (at > room) munmap(room, at - room);
+    munmap(at + bytes, room + HUGE - at);
+    madvise(at, bytes, MADV_HUGEPAGE);
+    return at;
+}
+
 static void use_huge_page(char *at)
 {
+    int64_t began = now_ns();
     if (!madvise(at, HUGE, MADV_HUGEPAGE)) *(volatile char *)at = 0;
+    gv_now.lost_ns += now_ns() - began - SMALL_NS;
 }
 
 // Puts a huge page in the place of small ones, the first of which are in use. Without memory all stays as it is.
 static void replace(char *at, size_t used)
 {
-    char *room = mmap(NULL, 2 * HUGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (room == MAP_FAILED) return;
-    char *made = room + -(uintptr_t)room % HUGE;
-    use_huge_page(made);
+    int64_t began = now_ns();
+    char *made = gv_huge_memory(HUGE);
+    if (!made) return;
     memcpy(made, at, used);
     mremap(made, HUGE, HUGE, MREMAP_MAYMOVE | MREMAP_FIXED, at);
-    if (made > room) munmap(room, made - room);
-    munmap(made + HUGE, room + HUGE - made);
+    gv_now.lost_ns += now_ns() - began - SMALL_NS;
 }
 
 // `placed`: whether the first bytes have a huge page.
@@ -61,10 +72,8 @@ static uint64_t next_pages(char *begin, uint32_t bytes, uint64_t first, uint64_t
     }
     if (huge + HUGE > column + capacity * bytes) return capacity;
     if (to <= small_end) return (small_end - column) / bytes;
-    int64_t began = now_ns();
     if (huge == column) replace(begin, from - column);
     else use_huge_page((char *)huge);
-    gv_now.lost_ns += now_ns() - began - SMALL_NS;
     return gv_now.lost_ns > MOST_LOST_NS ? capacity : (huge + HUGE - column) / bytes;
 }
 
@@ -87,7 +96,7 @@ void gv_expect_rows(uint64_t rows, uint64_t more)
     gv_now.rows_expected = rows;
     gv_now.more_expected = more;
     gv_now.rows_room = gv_now.more_room = 0;
-    for (uint32_t i = 0; i < COLUMNS; i++) {
+    for (uint32_t i = 0; i < COLUMNS && gv_now.lost_ns <= MOST_LOST_NS; i++) {
         char *begin = *(char **)((char *)r + columns[i].place);
         size_t used = (i == MORE ? r->more_count : r->count) * columns[i].bytes;
         size_t all = (i == MORE ? r->more_capacity : r->capacity) * columns[i].bytes;
