@@ -14,8 +14,8 @@ import numpy as np
 import numpy.typing as npt
 
 _PAGE = mmap.PAGESIZE
-# The recorder asks for huge pages behind the first bytes of a large array: see `runtime/pages.c`.
-_HUGE_PAGE, _BEFORE_HUGE = 2 << 20, 512 << 10
+HUGE_PAGE = 2 << 20
+"""The multiple at which an array begins in which the recorder asks for huge pages: see `runtime/pages.c`."""
 
 
 class NotSealed(Exception):
@@ -133,10 +133,10 @@ def zeros(count: int, dtype: np.dtype[np.generic], *, shared: bool) -> npt.NDArr
         _given.used = -(-(_given.used + nbytes) // _PAGE) * _PAGE
         return found
     kind = mmap.MAP_SHARED if shared else mmap.MAP_PRIVATE
-    room = _HUGE_PAGE if not shared and nbytes > _HUGE_PAGE else 0
+    room = HUGE_PAGE if not shared and nbytes > HUGE_PAGE else 0
     pages = mmap.mmap(-1, nbytes + room, kind | mmap.MAP_ANONYMOUS)
     start = np.frombuffer(pages, np.uint8).ctypes.data
-    return np.frombuffer(pages, dtype, count, -(start + _BEFORE_HUGE) % _HUGE_PAGE if room else 0)
+    return np.frombuffer(pages, dtype, count, -start % HUGE_PAGE if room else 0)
 
 
 def place(array: npt.NDArray[np.generic]) -> int | None:

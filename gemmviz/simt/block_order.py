@@ -20,6 +20,15 @@ def reordered(records: npt.NDArray[Any], order: npt.NDArray[np.intp]) -> npt.NDA
     return words.take(order, axis=0).view(records.dtype).reshape(len(order))
 
 
+def order_of(block: npt.NDArray[Any]) -> npt.NDArray[np.intp] | None:
+    """Return the order that sorts blocks, and in which those of one block keep their order; None if they are sorted."""
+    block = np.ascontiguousarray(block)
+    if not (block[1:] < block[:-1]).any():
+        return None
+    small = block.max() < 1 << 16  # NumPy sorts 16 bits many times faster than 32
+    return np.argsort(block.astype(np.uint16) if small else block, kind="stable")
+
+
 def by_block(records: npt.NDArray[Any]) -> npt.NDArray[Any]:
     """Return a copy of records, sorted by their field ``block``; those of one block keep their order.
 
@@ -28,8 +37,5 @@ def by_block(records: npt.NDArray[Any]) -> npt.NDArray[Any]:
     records
         As in `reordered`.
     """
-    block = np.ascontiguousarray(records["block"])
-    if not (block[1:] < block[:-1]).any():
-        return records.copy()
-    small = block.max() < 1 << 16  # NumPy sorts 16 bits many times faster than 32
-    return reordered(records, np.argsort(block.astype(np.uint16) if small else block, kind="stable"))
+    order = order_of(records["block"])
+    return records.copy() if order is None else reordered(records, order)

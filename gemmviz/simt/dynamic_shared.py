@@ -1,7 +1,8 @@
 """Dynamic shared memory: gives the array in a kernel's declaration a definition and an element type."""
 
 import re
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from functools import lru_cache
 
 import numpy as np
 
@@ -120,16 +121,35 @@ def typed(array: SharedArray, launch: Launch) -> SharedArray:
     """
     if array.dtype not in _BYTES or len(array.shape) != 1:
         return array
-    plain = plain_code(launch.kernel.text)
-    declared = next((d for d in _DECLARED.finditer(plain) if d["name"] == array.name), None)
-    if declared is not None and declared["type"] in _TEMPLATE_TYPES.findall(plain):
+    use = _use_of(launch.kernel.text, array.name)
+    if use.is_template:
         return _of(array, launch.kernel.dtype, ())
+    if use.declared is not None:
+        return _of(array, use.declared, _extents(use.rest, plain_code(launch.kernel.text), launch))
+    return array if use.cast is None else _of(array, use.cast, ())
+
+
+@dataclass(frozen=True)
+class _Use:
+    """How a source declares an array of bytes, and to which type alone it casts it."""
+
+    is_template: bool
+    declared: str | None
+    rest: str
+    cast: str | None
+
+
+@lru_cache(maxsize=64)  # a kernel is recorded, and counted, many times
+def _use_of(text: str, name: str) -> _Use:
+    plain = plain_code(text)
+    declared = next((d for d in _DECLARED.finditer(plain) if d["name"] == name), None)
+    if declared is not None and declared["type"] in _TEMPLATE_TYPES.findall(plain):
+        return _Use(True, None, "", None)
     if declared is not None and declared["type"] in _TYPES:
-        return _of(array, _TYPES[declared["type"]], _extents(declared["rest"], plain, launch))
-    casts = re.finditer(rf"{_CAST}\s*\(*\s*&?\s*{re.escape(array.name)}\b", plain)
+        return _Use(False, _TYPES[declared["type"]], declared["rest"], None)
+    casts = re.finditer(rf"{_CAST}\s*\(*\s*&?\s*{re.escape(name)}\b", plain)
     types = {_TYPES.get(" ".join((cast["new"] or cast["old"]).split())) for cast in casts}
-    dtype = types.pop() if len(types) == 1 else None
-    return array if dtype is None else _of(array, dtype, ())
+    return _Use(False, None, "", types.pop() if len(types) == 1 else None)
 
 
 def _of(array: SharedArray, dtype: str, extents: tuple[int, ...]) -> SharedArray:

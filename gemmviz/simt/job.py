@@ -127,7 +127,8 @@ class Job:
         tma_boxes.begin(self._code, MAX_ACCESSES, 1)
         self._code.gv_record(ctypes.byref(run))
         async_copies.copies_of_run(self._code)
-        found = tma_boxes.boxes_of_run(self._code, self._anchor, self.launch).boxes
+        found = tma_boxes.boxes_so_far(self._code, self._anchor, self.launch)
+        tma_boxes.end(self._code)
         if run.status == Status.AGAIN:
             raise Again
         run.first_block, run.end_block, run.count_only = first, end, 0
@@ -238,13 +239,13 @@ class Job:
     def start(self) -> tuple[npt.NDArray[Any], TmaReport]:
         """Run the kernel, raise its fault if there is one, and return the reports."""
         async_copies.begin(self._code, self.run.capacity, self._processes())
-        tma_boxes.begin(self._code, self.run.capacity, self._processes())
+        log = tma_boxes.begin(self._code, self.run.capacity, self._processes())
         first_ended = ctypes.CFUNCTYPE(ctypes.c_int)(self._first_ended)
         self.run.first_ended = ctypes.cast(first_ended, ctypes.c_void_p).value if self._lacks_tiles else None
         self._code.gv_record(ctypes.byref(self.run))
         self.run.first_ended = None
         arrived = async_copies.copies_of_run(self._code)
-        tma = tma_boxes.boxes_of_run(self._code, self._anchor, self.launch, self.place)
+        tma = tma_boxes.boxes_of_run(self._code, log, self.run, self._anchor, self.launch, self.place, self.barriers)
         if self.run.status == Status.AGAIN:
             raise Again
         if self._lacks_tiles and self.run.status not in (Status.DEADLINE, Status.WAITS):

@@ -4,6 +4,7 @@
 """
 
 import ctypes as ct
+import struct
 from collections.abc import Mapping
 from enum import IntEnum
 from typing import Any
@@ -251,6 +252,17 @@ class Panels(ct.Structure):
     _fields_ = (("name", ct.c_char * PANEL_NAME), ("shape", ct.c_uint32 * 3), ("array", ct.c_uint32))
 
 
+class EventAddresses(ct.Structure):
+    """``gv_event_addresses``."""
+
+    _fields_ = (
+        ("barrier", ct.POINTER(ct.c_uint64)),
+        ("line", ct.POINTER(ct.c_uint64)),
+        ("barriers", ct.c_uint64),
+        ("lines", ct.c_uint64),
+    )
+
+
 # ``gv_copy``, ``gv_box``, ``gv_event`` and ``gv_tensor_map``.
 COPY = np.dtype(
     [
@@ -273,11 +285,8 @@ BOX = np.dtype(
 )
 EVENT = np.dtype(
     [
-        *((name, np.int64) for name in ("barrier", "pc", "bytes")),
-        *((name, np.uint32) for name in ("block", "made", "number")),
-        ("arrivals", np.int32),
-        *((name, np.uint16) for name in ("thread", "phase", "kind", "parity", "turn", "remote")),
-        ("padding", np.uint16, 2),
+        *((name, np.int64) for name in ("barrier", "block", "kind", "number", "parity", "arrivals", "bytes")),
+        *((name, np.int64) for name in ("thread", "phase", "line", "row", "turn", "remote")),
     ]
 )
 TENSOR_MAP = np.dtype(
@@ -288,12 +297,6 @@ TENSOR_MAP = np.dtype(
     ],
     align=True,
 )
-
-
-class _Line(ct.Structure):
-    """``gv_layout_line``."""
-
-    _fields_ = (("name", ct.c_char_p), ("value", ct.c_uint64))
 
 
 def described() -> dict[str, int]:
@@ -315,7 +318,7 @@ def described() -> dict[str, int]:
     lines |= {prefix + name: member for prefix, kind in numbers.items() for name, member in kind.__members__.items()}
     structures: Mapping[str, type[ct.Structure]]
     structures = {"gv_array": WatchedArray, "gv_note": DiagnosticRecord, "gv_run": RecorderRun, "gv_panels": Panels}
-    structures |= {"gv_changed": ChangedFlag}
+    structures |= {"gv_changed": ChangedFlag, "gv_event_addresses": EventAddresses}
     for name, structure in structures.items():
         lines["sizeof " + name] = ct.sizeof(structure)
         for field in structure._fields_:
@@ -344,10 +347,12 @@ def check(code: ct.CDLL) -> None:
     RuntimeError
         When they differ; the message names each difference.
     """
-    lines = ct.POINTER(_Line)()
+    lines = ct.c_void_p()
     code.gv_layout.restype = ct.c_uint32
     count = code.gv_layout(ct.byref(lines))
-    theirs, ours = {line.name.decode(): line.value for line in lines[:count]}, described()
+    # ctypes would make an object for each `gv_layout_line`.
+    read = struct.iter_unpack("PQ", ct.string_at(lines.value or 0, count * struct.calcsize("PQ")))
+    theirs, ours = {ct.string_at(name).decode(): value for name, value in read}, described()
     wrong = [f"{n}: {theirs.get(n)}, {ours.get(n)}" for n in theirs | ours if theirs.get(n) != ours.get(n)]
     if wrong:
         raise RuntimeError(f"the recorder's C and Python sides do not agree (C, Python): {'; '.join(wrong)}")

@@ -2,6 +2,7 @@
 
 import ctypes
 from collections.abc import Callable, Collection, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,7 +16,8 @@ from gemmviz.language import tr
 from gemmviz.language.numbers import thousands
 from gemmviz.simt.block_order import by_block
 from gemmviz.simt.bulk_copies import boxes_of_rows
-from gemmviz.simt.layout import BOX, EVENT, PIECE_BYTES, TENSOR_MAP
+from gemmviz.simt.event_log import FIELDS, EventLog, EventsOfRun
+from gemmviz.simt.layout import BOX, PIECE_BYTES, TENSOR_MAP, RecorderRun, Status
 from gemmviz.simt.shared_array import SharedArray
 
 _MAP_BYTES, _MAP_ALIGNMENT = 128, 64
@@ -31,17 +33,20 @@ class TmaReport:
     Attributes
     ----------
     boxes
-        One record per requested box, in no order: `layout.BOX`. ``arrived`` is `layout.NEVER` for a box that never
-        arrived.
+        One record per requested box, sorted by block: `layout.BOX`. ``arrived`` is `layout.NEVER` for a box that never
+        arrived. ``read_at`` and ``write_at`` are rows of the recording.
     events
-        One record per event of an mbarrier, block by block in order: `layout.EVENT`.
+        int64, one row per event of an mbarrier: `EventsOfRun.table`.
+    untyped
+        The offsets of mbarriers in untyped bytes: `EventsOfRun.untyped`.
     """
 
     boxes: npt.NDArray[Any]
-    events: npt.NDArray[Any]
+    events: npt.NDArray[np.int64]
+    untyped: list[int]
 
 
-def begin(code: ctypes.CDLL, capacity: int, processes: int) -> None:
+def begin(code: ctypes.CDLL, capacity: int, processes: int) -> EventLog:
     """Prepare for a run of at most `capacity` accesses by at most `processes` processes.
 
     Raises
@@ -49,37 +54,58 @@ def begin(code: ctypes.CDLL, capacity: int, processes: int) -> None:
     ConstraintError
         When there is not enough memory.
     """
-    most = ctypes.c_uint64(capacity)
-    if not code.gv_boxes_begin(most) or not code.gv_events_begin(most, ctypes.c_uint32(processes)):
-        raise ConstraintError(tr("not enough memory to record {count} accesses", count=thousands(capacity)))
+    with suppress(OSError):
+        log = EventLog(code, capacity, processes)
+        if code.gv_boxes_begin(ctypes.c_uint64(capacity)):
+            return log
+    raise ConstraintError(tr("not enough memory to record {count} accesses", count=thousands(capacity)))
 
 
 def boxes_of_run(
-    code: ctypes.CDLL, anchor: int, launch: Launch, place: Callable[[int], tuple[int, int]] | None = None
+    code: ctypes.CDLL,
+    log: EventLog,
+    run: RecorderRun,
+    anchor: int,
+    launch: Launch,
+    place: Callable[[int], tuple[int, int]],
+    barriers: Sequence[SharedArray],
 ) -> TmaReport:
-    """Return the report since `begin`, and free its memory.
+    """Return the report since `begin`, and free its memory. Without a complete recording there are no events.
 
     Parameters
     ----------
     code
         The recorder.
+    log
+        From `begin`.
+    run
+        After the run.
     anchor
         The address from which offsets in shared memory are counted.
     launch
         The launch with the sizes of the matrices.
     place
-        Returns the source line of an instruction's address; without it, ``line`` is 0.
+        Returns the source line of an instruction's address.
+    barriers
+        The arrays of mbarriers.
     """
-    boxes = _in_matrices(_relative(_records(code.gv_boxes, BOX), anchor, place), launch)
+    records = _records(code.gv_boxes, BOX)
+    events = EventsOfRun(np.zeros((0, FIELDS), np.int64), [])
+    if run.status == Status.OK and not run.count_only:
+        events = log.found(run, records, barriers, anchor, place)
     # The records of each block are in order, because one process ran it.
-    found = TmaReport(by_block(boxes), by_block(_relative(_records(code.gv_events, EVENT), anchor, place)))
+    boxes = by_block(_in_matrices(_relative(records, anchor, place), launch))
     code.gv_boxes_end()
-    code.gv_events_end()
-    return found
+    return TmaReport(boxes, events.table, events.untyped)
+
+
+def end(code: ctypes.CDLL) -> None:
+    """Free the memory of the report on boxes."""
+    code.gv_boxes_end()
 
 
 def boxes_so_far(code: ctypes.CDLL, anchor: int, launch: Launch) -> npt.NDArray[Any]:
-    """Return the boxes since `begin` while the run goes on, as `boxes_of_run` does, without lines."""
+    """Return the boxes since `begin`, also while the run goes on, as `boxes_of_run` does, without lines and rows."""
     return by_block(_in_matrices(_relative(_records(code.gv_boxes, BOX).copy(), anchor, None), launch))
 
 
@@ -91,8 +117,7 @@ def _in_matrices(boxes: npt.NDArray[Any], launch: Launch) -> npt.NDArray[Any]:
 def _relative(log: npt.NDArray[Any], anchor: int, place: Callable[[int], tuple[int, int]] | None) -> npt.NDArray[Any]:
     """Change records, so that they have offsets instead of addresses, and lines instead of instructions."""
     for name in ("shared", "barrier"):
-        if name in (log.dtype.names or ()):
-            log[name] -= anchor
+        log[name] -= anchor
     log["pc"] = _lines(log["pc"], place) if place else 0
     return log
 

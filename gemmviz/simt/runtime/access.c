@@ -19,6 +19,7 @@ static uint16_t site_of[1 << 14]; // open-addressed: instruction address -> site
 
 enum { GV_NOWHERE = GV_MAX_ARRAYS };
 enum { MAPPED = 2 };
+enum { AT_ONCE = 8 /* rows that are kept in one step; mostly there are fewer */ };
 
 // The array that an instruction accessed last, and how: usually it accesses the same array again in the same way.
 typedef struct {
@@ -276,27 +277,46 @@ static __attribute__((noinline)) void access_anew(uintptr_t at, uint32_t bytes, 
     else keep_values(row, a, at, more, further);
 }
 
-int gv_access_several(const uintptr_t *at, uint32_t count, uint32_t bytes, const void *data, uintptr_t pc)
+// Keeps the rows of pieces, but for their values; up to AT_ONCE further rows become invalid.
+static inline __attribute__((always_inline)) void keep_rows(
+    const gv_run *r, const last_access *l, const uintptr_t *at, uint32_t count, int write)
+{
+    uint64_t first = r->count;
+    uint16_t *sites = r->site + first, site = l->site;
+    uint8_t *whiches = r->which + first, *writes = r->write + first, *widths = r->bytes + first, which = l->array;
+    uint32_t *elements = r->element + first, shift = l->shift;
+    uintptr_t start = l->start;
+    for (uint32_t i = 0; i < count; i += AT_ONCE) {
+        for (uint32_t n = 0; n < AT_ONCE; n++) sites[i + n] = site;
+        memset(whiches + i, which, AT_ONCE);
+        memset(writes + i, write, AT_ONCE);
+        memset(widths + i, GV_PIECE_BYTES, AT_ONCE);
+    }
+    for (uint32_t i = 0; i < count; i++) elements[i] = (uint32_t)((at[i] - start) >> shift);
+}
+
+int gv_access_pieces(const uintptr_t *at, uint32_t count, const void *data, uintptr_t pc)
 {
     gv_run *r = gv_now.run;
     const last_access *l = last_of(pc);
-    if (l->key != key_of(pc) || l->bytes != bytes || !l->plain || gv_now.lanes_ahead) return 0;
+    if (l->key != key_of(pc) || l->bytes != GV_PIECE_BYTES || !l->plain || gv_now.lanes_ahead) return 0;
     uintptr_t least = UINTPTR_MAX, most = 0;
     for (uint32_t i = 0; i < count; i++) {
-        if (at[i] - l->start > l->last || at[i] & (bytes - 1)) return 0;
+        if (at[i] - l->start > l->last || at[i] & (GV_PIECE_BYTES - 1)) return 0;
         if (at[i] < least) least = at[i];
         if (at[i] > most) most = at[i];
     }
-    if (r->count + count > gv_now.rows_room || r->more_count + (uint64_t)count * l->words > gv_now.more_room) return 0;
+    if (r->count + count + AT_ONCE > gv_now.rows_room ||
+        r->more_count + (uint64_t)count * l->words > gv_now.more_room)
+        return 0;
     if (pending.is) gv_settle();
     r->last_pc = pc;
-    if (count) gv_bring((void *)least, most - least + bytes);
-    uint64_t row = r->count, more = r->more_count;
-    int kept = l->plain != PLAIN_COUNTED;
-    for (uint32_t i = 0; kept && i < count; i++) keep_row(r, row + i, l, (at[i] - l->start) >> l->shift, data != NULL);
-    for (uint32_t i = 0; i < count; i++) {
-        if (data) memcpy((void *)at[i], (const char *)data + (size_t)i * bytes, bytes);
-        if (kept) keep_values(row + i, &gv_known[l->array], at[i], more + (uint64_t)i * l->words, l->further);
+    if (count) gv_bring((void *)least, most - least + GV_PIECE_BYTES);
+    for (uint32_t i = 0; data && i < count; i++)
+        memcpy((void *)at[i], (const char *)data + (size_t)i * GV_PIECE_BYTES, GV_PIECE_BYTES);
+    if (l->plain != PLAIN_COUNTED) {
+        keep_rows(r, l, at, count, data != NULL);
+        gv_keep_pieces(r->value + r->count, r->more + r->more_count, &gv_known[l->array], at, count);
     }
     r->count += count;
     r->more_count += (uint64_t)count * l->words;

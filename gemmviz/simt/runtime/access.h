@@ -20,9 +20,10 @@ static inline uint32_t gv_access_made_row(void *address, uint32_t bytes, int how
     return gv_now.run->count != before;
 }
 
-// Records accesses of one width by one instruction, and writes `data` (NULL: reads), at once if that is simple: if all
-// are in the array that the instruction accessed last. Otherwise does nothing and returns 0: call gv_access for each.
-int gv_access_several(const uintptr_t *at, uint32_t count, uint32_t bytes, const void *data, uintptr_t pc);
+// Records accesses of GV_PIECE_BYTES by one instruction, and writes `data` (NULL: reads), at once if that is simple: if
+// all are in the array that the instruction accessed last. Otherwise does nothing and returns 0: call gv_access for
+// each of them.
+int gv_access_pieces(const uintptr_t *at, uint32_t count, const void *data, uintptr_t pc);
 
 // Sets the kind of an instruction (gv_site_kind).
 void gv_site_is(uintptr_t pc, int kind);

@@ -71,10 +71,13 @@ static const gv_layout_line lines[] = {
     SIZE(gv_copy), FIELD(gv_copy, block), FIELD(gv_copy, write), FIELD(gv_copy, read), FIELD(gv_copy, thread),
     FIELD(gv_copy, phase),
 
-    SIZE(gv_event), FIELD(gv_event, barrier), FIELD(gv_event, pc), FIELD(gv_event, bytes), FIELD(gv_event, block),
-    FIELD(gv_event, made), FIELD(gv_event, number), FIELD(gv_event, arrivals), FIELD(gv_event, thread),
-    FIELD(gv_event, phase), FIELD(gv_event, kind), FIELD(gv_event, parity), FIELD(gv_event, turn),
-    FIELD(gv_event, remote), FIELD(gv_event, padding),
+    SIZE(gv_event), FIELD(gv_event, barrier), FIELD(gv_event, block), FIELD(gv_event, kind), FIELD(gv_event, number),
+    FIELD(gv_event, parity), FIELD(gv_event, arrivals), FIELD(gv_event, bytes), FIELD(gv_event, thread),
+    FIELD(gv_event, phase), FIELD(gv_event, line), FIELD(gv_event, row), FIELD(gv_event, turn),
+    FIELD(gv_event, remote),
+
+    SIZE(gv_event_addresses), FIELD(gv_event_addresses, barrier), FIELD(gv_event_addresses, line),
+    FIELD(gv_event_addresses, barriers), FIELD(gv_event_addresses, lines),
 
     SIZE(gv_box), FIELD(gv_box, shared), FIELD(gv_box, barrier), FIELD(gv_box, pc), FIELD(gv_box, block),
     FIELD(gv_box, to_block), FIELD(gv_box, number), FIELD(gv_box, read_at), FIELD(gv_box, write_at),

@@ -35,14 +35,14 @@ void gv_mbarriers_cluster_met(void) { meetings++; }
 
 static void tell(uint32_t b, int kind, uint32_t parity, uintptr_t pc)
 {
-    gv_tell_event((gv_event){.barrier = known[b].at,
-        .pc = pc,
+    gv_tell_event((gv_event){.barrier = (int64_t)known[b].at,
+        .line = (int64_t)pc,
         .bytes = known[b].bytes,
         .block = gv_now.block - gv_now.rank + known[b].rank,
         .number = known[b].number,
         .arrivals = known[b].arrivals,
-        .kind = (uint16_t)kind,
-        .parity = (uint16_t)parity,
+        .kind = kind,
+        .parity = parity,
         .remote = gv_now.rank != known[b].rank});
 }
 

@@ -4,6 +4,7 @@
 #include "fibres.h"
 #include "found_tiles.h"
 #include "packed_panels.h"
+#include "pages.h"
 #include "postponed.h"
 #include "pthreads.h"
 #include "scheduler.h"
@@ -39,7 +40,10 @@ static void run_blocks(void *what)
     if (block < r->end_block) block = gv_share_blocks(block);
     for (; block < r->end_block; block += r->cluster) {
         gv_run_block(block);
-        if (block == r->first_block) gv_first_ended();
+        if (block != r->first_block) continue;
+        gv_first_ended();
+        uint32_t times = (r->end_block - r->first_block) / r->cluster;
+        gv_expect_rows(times * r->count, times * r->more_count);
     }
 }
 

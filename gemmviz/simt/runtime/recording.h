@@ -190,17 +190,20 @@ enum gv_event_kind {
     GV_EVENT_CLUSTER_MET = 16,
 };
 
-// One event. `made`: accesses of its thread in the phase before; `arrivals` and `bytes`: missing at the barrier after
-// it; `number`: completed phases of the barrier (for a wait, the number of the awaited phase), or the number of the
-// signal; `turn`: __syncwarp that its thread had passed in the phase; `remote`: whether the thread is in another block
-// than the barrier.
+// One event, in the form of `trace.recording.tma_boxes.Events`. During the run `line` is the address of the
+// instruction, `row` the number of accesses of its thread in the phase before, and `barrier` an address. `arrivals` and
+// `bytes`: missing at the barrier after it; `number`: completed phases of the barrier (for a wait, the number of the
+// awaited phase), or the number of the signal; `turn`: __syncwarp that its thread had passed in the phase; `remote`:
+// whether the thread is in another block than the barrier.
 typedef struct {
-    uint64_t barrier, pc;
-    int64_t bytes;
-    uint32_t block, made, number;
-    int32_t arrivals;
-    uint16_t thread, phase, kind, parity, turn, remote, padding[2];
+    int64_t barrier, block, kind, number, parity, arrivals, bytes, thread, phase, line, row, turn, remote;
 } gv_event;
+
+// The different addresses of barriers and of instructions.
+typedef struct {
+    const uint64_t *barrier, *line;
+    uint64_t barriers, lines;
+} gv_event_addresses;
 
 // `gv_box.store`, and `gv_box.arrived` of a box that never arrived.
 enum gv_box_kind { GV_BOX_LOAD = 0, GV_BOX_STORE = 1, GV_BOX_ADD = 2 };
@@ -209,8 +212,8 @@ enum { GV_NEVER = UINT16_MAX };
 enum { GV_NO_BOX = 1, GV_NO_MATRIX = 3 };
 
 // One box that a thread requested from the copy engine. `issued` and `arrived` are phases; `*_at`: accesses of the
-// thread in the phase before those of the box. A box has `rows` times `pieces` pieces of GV_PIECE_BYTES. Those from
-// first to end are in the matrix, the others are zeros.
+// thread in the phase before those of the box, or rows, after gv_rows_found. A box has `rows` times `pieces` pieces of
+// GV_PIECE_BYTES. Those from first to end are in the matrix, the others are zeros.
 enum { GV_PIECE_BYTES = 16 };
 typedef struct {
     uint64_t shared, barrier, pc;
@@ -258,9 +261,17 @@ GV_PYTHON int gv_copies_begin(uint64_t capacity, uint32_t processes);
 GV_PYTHON uint64_t gv_copies(const gv_copy **log);
 GV_PYTHON void gv_copies_end(void);
 
-GV_PYTHON int gv_events_begin(uint64_t capacity, uint32_t processes);
-GV_PYTHON uint64_t gv_events(const gv_event **log);
-GV_PYTHON void gv_events_end(void);
+// The log of events, and their number, are in memory of Python.
+GV_PYTHON void gv_events_begin(uint64_t *count, gv_event *log, uint64_t capacity, uint32_t processes);
+// In place of the addresses of events, their numbers among the different ones; -1 where there is no barrier. Returns 0
+// without memory. The addresses are there until gv_events_numbered_end.
+GV_PYTHON int gv_events_numbered(uint64_t count, gv_event *log, gv_event_addresses *found);
+GV_PYTHON void gv_events_numbered_end(void);
+// After a complete run: in place of these numbers, the numbers of barriers and the lines that Python knows; rows in
+// place of the numbers of accesses, of events and boxes. The events of a cluster become sorted by block. Returns 0
+// without memory.
+GV_PYTHON int gv_rows_found(const gv_run *run, uint64_t event_count, gv_event *events, const int64_t *barrier_of,
+    const int64_t *line_of, uint64_t box_count, gv_box *boxes);
 
 GV_PYTHON int gv_boxes_begin(uint64_t capacity);
 GV_PYTHON uint64_t gv_boxes(const gv_box **log);

@@ -56,10 +56,10 @@ void gv_cluster_barrier(void)
     gv_catch_up();
     gv_fibre *me = gv_running_fibre();
     if (me->arrived && (me->arrived_in != gv_now.phase || me->arrived_after != gv_made()))
-        gv_tell_event((gv_event){.pc = GV_PC,
+        gv_tell_event((gv_event){.line = (int64_t)GV_PC,
             .block = gv_now.block,
             .number = me->arrived_in,
-            .arrivals = (int32_t)me->arrived_after,
+            .arrivals = me->arrived_after,
             .kind = GV_EVENT_CLUSTER_ARRIVED});
     gv_wait_at_cluster_barrier(GV_PC);
 }
@@ -77,12 +77,12 @@ static void make(void *what)
 {
     const access *a = what;
     used = 1;
-    gv_tell_event((gv_event){.pc = a->pc,
+    gv_tell_event((gv_event){.line = (int64_t)a->pc,
         .block = gv_now.block,
         .number = a->block,
-        .arrivals = (int32_t)gv_cluster.blocks,
+        .arrivals = gv_cluster.blocks,
         .kind = GV_EVENT_REMOTE,
-        .parity = (uint16_t)a->arrived});
+        .parity = a->arrived});
     gv_access(a->write ? a->to : (void *)a->from, a->bytes, a->write ? GV_WRITE : 0, a->pc);
     memcpy(a->to, a->from, a->bytes);
     gv_settle();

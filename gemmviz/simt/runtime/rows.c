@@ -1,10 +1,12 @@
 #define _GNU_SOURCE
 #include "rows.h"
+#include "pages.h"
 #include "stop.h"
 #include <string.h>
 #include <sys/mman.h>
 
 enum { STEP = 8 /* rows, or words, that are moved at once: most spans are short */ };
+enum { MUCH = 512 << 10 /* bytes, for which a huge page takes less time than small ones */ };
 
 // Successive rows of one thread.
 typedef struct {
@@ -114,7 +116,9 @@ static void *sorting_room(size_t bytes)
 {
     if (room_to_sort.bytes < bytes) {
         gv_rows_close();
-        room_to_sort.at = pages(bytes);
+        if (bytes >= MUCH) bytes = (bytes + GV_HUGE - 1) / GV_HUGE * GV_HUGE;
+        room_to_sort.at = bytes < MUCH ? pages(bytes) : gv_huge_memory(bytes);
+        if (!room_to_sort.at) gv_stop(GV_NO_MEMORY);
         room_to_sort.bytes = bytes;
     }
     return room_to_sort.at;
@@ -146,6 +150,7 @@ void gv_rows_close(void)
         for (const part *p = parts; p < parts + of.used; p++) { \
             const type *its = old + p->at, *end = its + p->number; \
             type *next = new; \
+            __builtin_prefetch(old + p[8].at); \
             for (; its < end && its <= last; its += STEP, next += STEP) memcpy(next, its, STEP * sizeof(type)); \
             for (; its < end; its++) *next++ = *its; \
             new += p->number; \
@@ -202,20 +207,20 @@ void gv_rows_end(void)
     uint64_t row = of.first_row;
     for (uint32_t i = 0; i < of.used; i++) {
         const span s = of.spans[order ? order[i].span : i];
-        uint64_t end = row + s.rows;
+        uint64_t end = row + s.rows, at = row;
         uint32_t block = first_block + s.rank;
-        if (s.rows <= STEP && row + STEP <= r->count) { // the next span overwrites what is behind its end
-            for (int n = 0; n < STEP; n++) r->block_of[row + n] = block;
-            for (int n = 0; n < STEP; n++) r->thread_of[row + n] = s.thread;
-            for (int n = 0; n < STEP; n++) r->phase_of[row + n] = s.phase;
-            for (int n = 0; n < STEP; n++) r->turn_of[row + n] = s.turn;
-            row = end;
-            continue;
+        for (; at < end && at + STEP <= r->count; at += STEP) { // the next span overwrites what is behind its end
+            for (int n = 0; n < STEP; n++) r->block_of[at + n] = block;
+            for (int n = 0; n < STEP; n++) r->thread_of[at + n] = s.thread;
+            for (int n = 0; n < STEP; n++) r->phase_of[at + n] = s.phase;
+            for (int n = 0; n < STEP; n++) r->turn_of[at + n] = s.turn;
         }
-        for (uint64_t n = row; n < end; n++) r->block_of[n] = block;
-        for (uint64_t n = row; n < end; n++) r->thread_of[n] = s.thread;
-        for (uint64_t n = row; n < end; n++) r->phase_of[n] = s.phase;
-        for (uint64_t n = row; n < end; n++) r->turn_of[n] = s.turn;
+        for (; at < end; at++) {
+            r->block_of[at] = block;
+            r->thread_of[at] = s.thread;
+            r->phase_of[at] = s.phase;
+            r->turn_of[at] = s.turn;
+        }
         row = end;
     }
     of.used = 0;

@@ -18,14 +18,14 @@
 //   cluster events remote                    blocks that run together; events that are no accesses; the shared
 //                                            memory of other blocks
 //   processor elements products wgmma_sums   elements as numbers, and sums of products of a tensor core
-//   wgmma_operands                           the operands of wgmma
+//   wgmma_operands wgmma_products            the operands of wgmma, and its products
 //   ldmatrix mma_quads mma_words wmma wgmma  tensor cores, and the loads of their registers
 //   sync_flags mbarrier_state                flags between blocks; an mbarrier's count
 //   tsan tma_boxes                           the compiler's calls before an access; the copy engine
 //   bulk_copies mbarriers                    copies of adjacent bytes by the copy engine; the instructions of mbarriers
 //   scheduler                                the order in which threads run
 //   workers                                  blocks shared between processes
-//   record layout                            the calls of Python
+//   record layout event_rows                 the calls of Python
 //   halves                                   a rounding that the compiler calls; it calls nothing
 //   shared_zone                              memory around the shared arrays
 #pragma once
@@ -43,6 +43,7 @@ typedef struct {
     uint32_t rank;       // of the block in its cluster
     uint64_t marked;     // rows up to here belong to a known thread, phase and turn: see gv_mark
     uint64_t rows_room, more_room; // rows and further words with prepared pages: see pages.h
+    uint64_t rows_expected, more_expected; // in all; 0: not known
     int64_t lost_ns;     // by huge pages, against small ones: see pages.c
     int sharing;         // one of the values below
     // Whether blocks run together, and a range of addresses whose memory holds the running block's data: see

@@ -17,6 +17,7 @@
 #include <sys/mman.h>
 
 enum { MOST_UNDER_WAY = 512, LARGEST_BYTES = 256 << 10, PIECE = GV_PIECE_BYTES, MOST_PIECES = 64 /* at once */ };
+enum { ROWS_AHEAD = 4, CACHE_LINE = 64 };
 
 typedef struct {
     int used;
@@ -166,16 +167,25 @@ static uint32_t inside(const flight *f, uint32_t p)
     return left < PIECE ? (uint32_t)left : PIECE;
 }
 
+// Asks for the memory of a later row, which mostly is not in the nearest cache.
+static void ask_for(const flight *f, uint32_t i, uint32_t first, uint32_t end, int matrix)
+{
+    uintptr_t row = f->box.shared + (uintptr_t)i * f->pitch;
+    for (uint32_t p = first; p < end; p += CACHE_LINE / PIECE)
+        __builtin_prefetch((void *)(matrix ? in_matrix(f, i, p) : row + p * PIECE));
+}
+
 // Accesses the whole pieces of a row, in the matrix or in shared memory, and copies them; returns whether it could do
 // them all at once.
-static int several(const flight *f, uint32_t i, uint32_t first, uint32_t end, int matrix, int write, uintptr_t pc)
+static int pieces(const flight *f, uint32_t i, uint32_t first, uint32_t end, int matrix, int write, uintptr_t pc)
 {
     uint32_t count = end - first;
     uintptr_t at[MOST_PIECES];
     char *data = f->data + i * f->pitch + first * PIECE;
     if (count > MOST_PIECES || !count || (matrix && inside(f, end - 1) < PIECE)) return 0;
+    ask_for(f, i + ROWS_AHEAD, first, end, matrix);
     for (uint32_t p = 0; p < count; p++) at[p] = matrix ? in_matrix(f, i, first + p) : in_shared(f, i, first + p);
-    if (!gv_access_several(at, count, PIECE, write ? data : NULL, pc)) return 0;
+    if (!gv_access_pieces(at, count, write ? data : NULL, pc)) return 0;
     for (uint32_t p = 0; !write && p < count; p++) memcpy(data + p * PIECE, (void *)at[p], PIECE);
     return 1;
 }
@@ -183,10 +193,12 @@ static int several(const flight *f, uint32_t i, uint32_t first, uint32_t end, in
 static void read_matrix(flight *f)
 {
     const gv_box *b = &f->box;
-    memset(f->data, 0, f->bytes);
+    uint32_t rows = b->end_row - b->first_row, pieces_of_row = b->end_piece - b->first_piece;
+    int whole = rows == b->rows && pieces_of_row == b->pieces && inside(f, b->pieces - 1) == PIECE;
+    if (!whole) memset(f->data, 0, f->bytes);
     f->box.read_at = gv_made();
     for (uint32_t i = b->first_row; i < b->end_row; i++) {
-        if (several(f, i, b->first_piece, b->end_piece, 1, 0, b->pc - 1)) {
+        if (pieces(f, i, b->first_piece, b->end_piece, 1, 0, b->pc - 1)) {
             f->box.reads += b->end_piece - b->first_piece;
             continue;
         }
@@ -205,7 +217,7 @@ static void write_shared(void *what)
     f->box.write_at = gv_made();
     f->box.arrived = (uint16_t)gv_now.phase;
     for (uint32_t i = 0; i < f->box.rows; i++) {
-        if (several(f, i, 0, f->box.pieces, 0, 1, f->box.pc)) {
+        if (pieces(f, i, 0, f->box.pieces, 0, 1, f->box.pc)) {
             f->box.writes += f->box.pieces;
             continue;
         }
@@ -328,7 +340,7 @@ static void store(flight *f)
     f->box.arrived = (uint16_t)gv_now.phase;
     f->box.read_at = gv_made();
     for (uint32_t i = b->first_row; i < b->end_row; i++) {
-        if (several(f, i, b->first_piece, b->end_piece, 0, 0, b->pc - 1)) {
+        if (pieces(f, i, b->first_piece, b->end_piece, 0, 0, b->pc - 1)) {
             f->box.reads += b->end_piece - b->first_piece;
             continue;
         }
@@ -341,7 +353,7 @@ static void store(flight *f)
     if (b->store == GV_BOX_ADD) add_matrix(f);
     f->box.write_at = gv_made();
     for (uint32_t i = b->first_row; i < b->end_row; i++) {
-        if (several(f, i, b->first_piece, b->end_piece, 1, 1, b->pc)) {
+        if (pieces(f, i, b->first_piece, b->end_piece, 1, 1, b->pc)) {
             f->box.writes += b->end_piece - b->first_piece;
             continue;
         }

@@ -66,3 +66,27 @@ static inline void gv_keep_values(
         for (uint32_t i = 0; i < further; i++) to[i] = gv_value_at((uintptr_t)from + (uintptr_t)i * a->itemsize, a);
     }
 }
+
+// The same for accesses of 16 bytes to one array, one after another in `value` and `to`.
+static inline void gv_keep_pieces(
+    uint32_t *value, uint32_t *to, const gv_watched *a, const uintptr_t *at, uint32_t count)
+{
+    uint32_t size = a->itemsize, further = size < GV_PIECE_BYTES ? GV_PIECE_BYTES / size - 1 : 0;
+    if (a->number == GV_NUMBER_FLOAT) {
+        for (uint32_t i = 0; i < count; i++, to += 3) {
+            memcpy(&value[i], (void *)at[i], 4);
+            memcpy(to, (char *)at[i] + 4, 12);
+        }
+    } else if (a->number == GV_NUMBER_SMALL) {
+        for (uint32_t i = 0; i < count; i++, to += 4) {
+            unsigned __int128 all; // the first element is in the lowest bits
+            memcpy(&all, (void *)at[i], GV_PIECE_BYTES);
+            value[i] = a->floats[size == 1 ? (uint8_t)all : (uint16_t)all];
+            all >>= 8 * size;
+            memcpy(to, &all, GV_PIECE_BYTES);
+        }
+    } else {
+        for (uint32_t i = 0; i < count; i++, to += gv_words_of(a, further))
+            gv_keep_values(&value[i], to, a, at[i], further);
+    }
+}

@@ -10,29 +10,18 @@
 #include "notes.h"
 #include "postponed.h"
 #include "stop.h"
-#include "processor.h"
-#include "products.h"
-#include "wgmma_operands.h"
-#include "wgmma_sums.h"
+#include "wgmma_products.h"
 #include <string.h>
 #include <sys/mman.h>
-#if defined(__x86_64__)
-#include <immintrin.h>
-#endif
 
-enum { ROWS = GV_WGMMA_ROWS, DEPTH_BYTES = GV_WGMMA_DEPTH_BYTES, DEPTHS = DEPTH_BYTES };
+enum { ROWS = GV_WGMMA_ROWS, DEPTH_BYTES = GV_WGMMA_DEPTH_BYTES };
 enum { KEPT = 4, MOST_SPANS = 512, MOST_PRODUCTS = 8 /* that a thread postpones */ };
 enum { MOST_THREADS = GV_MAX_CLUSTER * GV_MAX_THREADS };
-
-typedef struct {
-    sums *d;
-    const gv_wgmma_product *of;
-} product;
 
 // A product that is postponed until its thread waits for it, or does anything that other threads may notice: see
 // postponed.h. Nobody may use the sums before.
 typedef struct {
-    product it;
+    gv_wgmma_work it;
     gv_wgmma_product of;
     uint32_t registers[4];
     uintptr_t pc;
@@ -52,7 +41,6 @@ typedef struct {
 } span;
 static span spans[MOST_SPANS];
 static uint32_t under_way;
-static int whole; // whether all operands of the running blocks were whole numbers so far
 
 void gv_wgmma_reset(void)
 {
@@ -63,99 +51,7 @@ void gv_wgmma_reset(void)
         of[thread].used = of[thread].groups = of[thread].products = 0;
     }
     under_way = 0;
-    whole = 1;
-}
-
-static inline __attribute__((always_inline)) void add_up(const product *p, uint32_t thread, const double *sum, int type)
-{
-    uint32_t n = p->of->n, row = thread / 32 * 16 + thread % 32 / 4, column = thread % 4 * 2;
-    for (uint32_t i = 0; i < n / 2; i += 4) {
-        const double *more[2] = {&sum[row * n + column + 2 * i], &sum[(row + 8) * n + column + 2 * i]};
-        for (uint32_t e = 0; e < 4; e++) {
-            double before = p->of->add ? old_sum(p->d, type, i + e) : 0, x = more[e / 2][e % 2];
-            put_sum(p->d, type, i + e, p->of->minus ? before - x : before + x);
-        }
-    }
-}
-
-#if defined(__x86_64__)
-// The same for sums in floats, four at a time.
-static GV_AVX2 void add_up_by_avx2(const product *p, uint32_t thread, const double *sum)
-{
-    uint32_t n = p->of->n, row = thread / 32 * 16 + thread % 32 / 4, column = thread % 4 * 2;
-    const double *upper = &sum[row * n + column], *lower = upper + 8 * n;
-    float *d = p->d->value.real;
-    for (uint32_t i = 0; i < n / 2; i += 4) {
-        __m256d more = _mm256_set_m128d(_mm_loadu_pd(lower + 2 * i), _mm_loadu_pd(upper + 2 * i));
-        __m256d before = p->of->add ? _mm256_cvtps_pd(_mm_loadu_ps(d + i)) : _mm256_setzero_pd();
-        _mm_storeu_ps(
-            d + i, _mm256_cvtpd_ps(p->of->minus ? _mm256_sub_pd(before, more) : _mm256_add_pd(before, more)));
-    }
-}
-
-// The sum of two floats is the same when it is rounded from their sum as doubles.
-static GV_AVX2 void add_up_whole(const product *p, uint32_t thread, const float *sum)
-{
-    uint32_t n = p->of->n, row = thread / 32 * 16 + thread % 32 / 4, column = thread % 4 * 2;
-    const float *upper = &sum[row * n + column], *lower = upper + 8 * n;
-    float *d = p->d->value.real;
-    for (uint32_t i = 0; i < n / 2; i += 4) {
-        const double *two = (const double *)(upper + 2 * i), *next_two = (const double *)(lower + 2 * i);
-        __m128 more = _mm_castpd_ps(_mm_loadh_pd(_mm_load_sd(two), next_two));
-        __m128 before = p->of->add ? _mm_loadu_ps(d + i) : _mm_setzero_ps();
-        _mm_storeu_ps(d + i, p->of->minus ? _mm_sub_ps(before, more) : _mm_add_ps(before, more));
-    }
-}
-#endif
-
-static void add_up_floats(const product *p, uint32_t thread, const double *sum)
-{
-#if defined(__x86_64__)
-    if (gv_has_avx2()) {
-        add_up_by_avx2(p, thread, sum);
-        return;
-    }
-#endif
-    add_up(p, thread, sum, GV_FLOAT); // by itself it is faster
-}
-
-// The products of a kernel that is tried with whole numbers; returns whether all was exact.
-static int multiply_whole(void *posted[GV_WARPGROUP], const gv_wgmma_product *const its[GV_WARPGROUP])
-{
-#if defined(__x86_64__)
-    static float a[ROWS * DEPTHS], b[DEPTHS * COLUMNS], sum[ROWS * COLUMNS];
-    uint32_t depth = DEPTH_BYTES / gv_operand_itemsize(its[0]->type_a), n = its[0]->n;
-    if (!whole || its[0]->type_d != GV_FLOAT) return 0;
-    whole = gv_read_whole_operands(a, b, its);
-    if (!whole) return 0;
-    memset(sum, 0, ROWS * n * sizeof *sum);
-    if (!gv_add_whole_products(sum, a, b, ROWS, n, depth)) return 0;
-    for (uint32_t t = 0; t < GV_WARPGROUP; t++) add_up_whole(posted[t], t, sum);
-    return 1;
-#else
-    return 0;
-#endif
-}
-
-static void multiply(void *posted[GV_WARPGROUP])
-{
-    static double a[ROWS * DEPTHS], b[DEPTHS * COLUMNS], sum[ROWS * COLUMNS];
-    const gv_wgmma_product *its[GV_WARPGROUP], *first = ((const product *)posted[0])->of;
-    if (gv_now.run->count_only) { // A and B are zeros, and so are the products
-        for (uint32_t t = 0; !first->add && t < GV_WARPGROUP; t++)
-            memset(((const product *)posted[t])->d->value.bits, 0, ((const product *)posted[t])->d->count * 4);
-        return;
-    }
-    for (uint32_t t = 0; t < GV_WARPGROUP; t++) its[t] = ((const product *)posted[t])->of;
-    if (multiply_whole(posted, its)) return;
-    uint32_t depth = DEPTH_BYTES / gv_operand_itemsize(first->type_a), n = first->n;
-    gv_read_operands(a, b, its);
-    memset(sum, 0, ROWS * n * sizeof *sum);
-    gv_add_products(sum, a, b, ROWS, n, depth);
-    for (uint32_t t = 0; t < GV_WARPGROUP; t++) {
-        if (first->type_d == GV_FLOAT) add_up_floats(posted[t], t, sum);
-        else add_up(posted[t], t, sum, first->type_d);
-    }
+    gv_wgmma_products_begin();
 }
 
 static sums *sums_at(uint32_t *d, uint32_t *const *apart, uint32_t count, int type)
@@ -183,17 +79,19 @@ static void note_span(uintptr_t at, uint64_t bytes, uintptr_t pc)
     spans[under_way++] = (span){at, at + bytes, pc, gv_now.rank, thread, of[gv_thread_slot()].groups};
 }
 
-// From each operand, 8 rows of 16 bytes are read at a time. Together they access every bank once.
+// From each operand, 8 rows of 16 bytes are read at a time. Together they access every bank once. What further threads
+// read is asked for: mostly it is not in the nearest cache.
 static void read_pieces(gv_operand o, int across, uint32_t size, uint32_t rows, uintptr_t pc)
 {
     uint32_t in_piece = 16 / size, in_group = gv_now.thread % GV_WARPGROUP, count = 0;
     uintptr_t at[2 * COLUMNS / GV_WARPGROUP];
     for (uint32_t i = in_group; i < rows * 2; i += GV_WARPGROUP) {
         uint32_t tile = i / 8, within = i % 8;
-        at[count++] = across ? gv_operand_place(o, 1, size, tile / 2 * 8, tile % 2 * 8 + within)
-                             : gv_operand_place(o, 0, size, tile / 2 * 8 + within, tile % 2 * in_piece);
+        at[count] = across ? gv_operand_place(o, 1, size, tile / 2 * 8, tile % 2 * 8 + within)
+                           : gv_operand_place(o, 0, size, tile / 2 * 8 + within, tile % 2 * in_piece);
+        __builtin_prefetch((void *)(at[count++] + o.group_bytes));
     }
-    if (gv_access_several(at, count, 16, NULL, pc)) return;
+    if (gv_access_pieces(at, count, NULL, pc)) return;
     for (uint32_t i = 0; i < count; i++) gv_access_ahead((void *)at[i], 16, 0, pc);
 }
 
@@ -215,20 +113,21 @@ static void do_all(void *posted[GV_WARPGROUP])
 {
     thread_products *first = posted[0];
     uint32_t products = first->products;
+    const gv_wgmma_work *all[MOST_PRODUCTS][GV_WARPGROUP];
     for (uint32_t t = 0; t < GV_WARPGROUP; t++)
         if (((thread_products *)posted[t])->products != products) gv_stop(GV_AGAIN);
-    for (uint32_t i = 0; i < products; i++) {
-        void *its[GV_WARPGROUP];
+    for (uint32_t i = 0; i < products; i++)
         for (uint32_t t = 0; t < GV_WARPGROUP; t++) {
             kept_product *kept = &((thread_products *)posted[t])->product[i];
             if (kept->pc != first->product[i].pc) gv_stop(GV_AGAIN);
-            its[t] = &kept->it;
+            all[i][t] = &kept->it;
         }
-        multiply(its);
-    }
+    gv_multiply(all, products);
     for (uint32_t t = 0; t < GV_WARPGROUP; t++) ((thread_products *)posted[t])->products = 0;
     done = products;
 }
+
+static void do_one(void *posted[GV_WARPGROUP]) { gv_multiply((const gv_wgmma_work *(*)[GV_WARPGROUP])posted, 1); }
 
 // Registers are not concerned: those of a product's sums hold no sums yet.
 static void catch_up(uintptr_t at, uint32_t bytes)
@@ -253,7 +152,7 @@ static void catch_up(uintptr_t at, uint32_t bytes)
     if (thread != gv_now.thread || turns) gv_hold_warpgroup(thread, turns);
 }
 
-static void postpone(const product *p, uintptr_t pc)
+static void postpone(const gv_wgmma_work *p, uintptr_t pc)
 {
     thread_products *mine = &of[gv_thread_slot()];
     gv_must_be_warpgroup(pc);
@@ -271,8 +170,8 @@ static void multiply_at(void *d, void *const *apart, const gv_wgmma_product *p, 
 {
     if (gv_now.catch_up && (gv_now.catch_up != catch_up || of[gv_thread_slot()].products == MOST_PRODUCTS))
         gv_catch_up();
-    product mine = {sums_at(d, (uint32_t *const *)apart, p->type_d == GV_HALF ? p->n / 4 : p->n / 2, p->type_d), p};
-    uint32_t size = gv_operand_itemsize(p->type_a);
+    uint32_t size = gv_operand_itemsize(p->type_a), registers = p->type_d == GV_HALF ? p->n / 4 : p->n / 2;
+    gv_wgmma_work mine = {sums_at(d, (uint32_t *const *)apart, registers, p->type_d), p};
     if (!p->registers) read_pieces(p->a, p->a_across, size, ROWS, pc);
     read_pieces(p->b, p->b_across, size, p->n, pc - 1);
     gv_site_is(pc, GV_SITE_PRODUCT);
@@ -282,7 +181,7 @@ static void multiply_at(void *d, void *const *apart, const gv_wgmma_product *p, 
         if (!p->registers) note_spans(p->a, p->a_across, size, ROWS, pc);
         note_spans(p->b, p->b_across, size, p->n, pc);
     }
-    if (gv_now.run->at_once) gv_warpgroup_instruction(&mine, multiply, pc);
+    if (gv_now.run->at_once) gv_warpgroup_instruction(&mine, do_one, pc);
     else postpone(&mine, pc);
 }
 

@@ -81,21 +81,21 @@ static GV_AVX2 int are_whole(const float *x, uint32_t count, float *largest)
     return _mm256_movemask_ps(whole) == 0xff;
 }
 
-int gv_read_whole_operands(float *a, float *b, const gv_wgmma_product *const of[GV_WARPGROUP])
+double gv_read_whole_operands(float *a, float *b, const gv_wgmma_product *const of[GV_WARPGROUP])
 {
     float most_a, most_b;
-    if (!gv_has_avx2()) return 0;
+    if (!gv_has_avx2()) return -1;
     uint32_t depth = GV_WGMMA_DEPTH_BYTES / gv_operand_itemsize(of[0]->type_a);
     read_floats(a, b, of);
-    return are_whole(a, GV_WGMMA_ROWS * depth, &most_a) && are_whole(b, of[0]->n * depth, &most_b) &&
-           (double)most_a * most_b * depth <= 0x1p24;
+    if (!are_whole(a, GV_WGMMA_ROWS * depth, &most_a) || !are_whole(b, of[0]->n * depth, &most_b)) return -1;
+    return (double)most_a * most_b * depth;
 }
 #else
-int gv_read_whole_operands(float *a, float *b, const gv_wgmma_product *const of[GV_WARPGROUP])
+double gv_read_whole_operands(float *a, float *b, const gv_wgmma_product *const of[GV_WARPGROUP])
 {
     (void)a;
     (void)b;
     (void)of;
-    return 0;
+    return -1;
 }
 #endif

@@ -33,6 +33,6 @@ static inline uintptr_t gv_operand_place(gv_operand o, int across, uint32_t size
 // Reads A of all threads (row by row), and B (by rows of N elements), as doubles.
 void gv_read_operands(double *a, double *b, const gv_wgmma_product *const of[GV_WARPGROUP]);
 
-// The same as floats. Returns whether all elements are whole numbers, and so small that each sum of products along K is
-// exact in a float.
-int gv_read_whole_operands(float *a, float *b, const gv_wgmma_product *const of[GV_WARPGROUP]);
+// The same as floats. Returns what each sum of products along K is at most, without its sign, if all elements are whole
+// numbers of less than 2^23; otherwise, or on a processor without AVX2, -1.
+double gv_read_whole_operands(float *a, float *b, const gv_wgmma_product *const of[GV_WARPGROUP]);

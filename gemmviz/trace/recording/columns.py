@@ -17,7 +17,7 @@ def accesses(raw: RawTrace) -> Accesses:
         From `gemmviz.simt.recorder.run`. Its columns become those of the accesses.
     """
     column = raw.columns
-    found = boxes_of_run(raw.tma, column, raw.shared, raw.barriers)
+    found = boxes_of_run(raw.tma, raw.shared, raw.barriers)
     copies = pairs(raw.async_copies, column), found.copies
     return Accesses(
         site=column["site"],

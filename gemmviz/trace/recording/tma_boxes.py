@@ -4,14 +4,15 @@ One thread requests a box. The recorder records it as accesses of 16 bytes by th
 when the box is requested, and writes when it arrives.
 """
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from gemmviz.simt.event_log import barrier_offsets
 from gemmviz.simt.layout import NEVER, PIECE_BYTES, BoxKind, EventKind
 from gemmviz.simt.shared_array import SharedArray
 from gemmviz.simt.tma_boxes import TmaReport
@@ -21,7 +22,6 @@ from gemmviz.trace.recording.box_pieces import pairs
 Ints = npt.NDArray[np.int64]
 LOADED, STORED, ADDED = BoxKind
 _STORE = 8  # the column of `Accesses.boxes` for `store`
-_OWNER = ("block_of", "phase_of", "thread_of")
 # Rows of a table that stay in the cache until all of their columns are filled.
 _RECORDS_AT_ONCE = 1 << 12
 
@@ -198,75 +198,45 @@ class Known:
 
 
 def barrier_names(raw: TmaReport, barriers: Sequence[SharedArray]) -> tuple[tuple[str, int], ...]:
-    """Return (array, index) of every mbarrier, in the order in which a recording numbers them."""
-    return tuple(_offsets(raw, barriers)[0])
+    """Return (array, index) of every mbarrier, in the order in which a recording numbers them.
 
-
-def _offsets(raw: TmaReport, barriers: Sequence[SharedArray]) -> tuple[list[tuple[str, int]], list[int]]:
-    """Return (array, index) of every mbarrier, and its offset; an mbarrier in untyped bytes is named by its offset."""
+    An mbarrier in untyped bytes is named by its offset.
+    """
     names = [(array.name, i) for array in barriers for i in range(int(np.prod(array.shape)))]
-    offsets = [array.offset + 8 * i for array in barriers for i in range(int(np.prod(array.shape)))]
-    used = distinct(raw.events["barrier"][raw.events["kind"] < FENCE])
-    others = used[~np.isin(used, offsets)].tolist()
-    return names + [(f"+{offset}", 0) for offset in others], offsets + others
+    return (*names, *((f"+{offset}", 0) for offset in raw.untyped))
 
 
-def boxes_of_run(
-    raw: TmaReport,
-    column: Mapping[str, npt.NDArray[Any]],
-    shared: Sequence[SharedArray],
-    barriers: Sequence[SharedArray],
-) -> Known:
-    """Find the rows of each box and each event.
+def boxes_of_run(raw: TmaReport, shared: Sequence[SharedArray], barriers: Sequence[SharedArray]) -> Known:
+    """Find the rows of each box, and the pairs of its pieces.
 
     Parameters
     ----------
     raw
         From the recorder.
-    column
-        The columns of the recording, sorted by block, phase and thread.
     shared, barriers
         Its arrays in shared memory, and those of mbarriers.
     """
-    where = np.array(_offsets(raw, barriers)[1], np.int64)
-    by_offset = np.argsort(where, kind="stable")
-
-    def number(of: npt.NDArray[np.int64]) -> Ints:
-        if not len(where):
-            return np.full(len(of), -1, np.int64)
-        at = by_offset[np.minimum(np.searchsorted(where[by_offset], of), len(where) - 1)]
-        return np.where(where[at] == of, at, -1)
-
-    if not len(raw.boxes) and not len(raw.events):
-        return Known(np.zeros((0, 19), np.int64), np.zeros((0, 13), np.int64), np.zeros((0, 3), np.int64))
-    first = _first_rows(column)
-    key = _key(*(column[name][first[:-1]] for name in _OWNER))
-
-    def row(block: npt.NDArray[Any], phase: npt.NDArray[Any], thread: npt.NDArray[Any], made: npt.NDArray[Any]) -> Ints:
-        found: Ints = first[np.searchsorted(key, _key(block, phase, thread))] + made.astype(np.int64)
-        return found
-
-    b, e = raw.boxes, raw.events
+    b = raw.boxes
+    if not len(b):
+        return Known(np.zeros((0, len(fields(Boxes))), np.int64), raw.events, np.zeros((0, 3), np.int64))
     store, arrives = b["store"] > 0, b["arrived"] != NEVER
-    read = row(b["block"], np.where(store, b["arrived"], b["issued"]), b["thread"], b["read_at"])
-    write = row(b["to_block"], b["arrived"], b["thread"], b["write_at"])
     reads = np.where(store & ~arrives, 0, b["reads"]).astype(np.int64)
     writes = np.where(arrives, b["writes"], 0).astype(np.int64)
     array, element, itemsize = _places(b["shared"], shared)
+    offsets = barrier_offsets(barriers) + raw.untyped
+    number = {offset: i for i, offset in reversed([*enumerate(offsets)])}
+    barrier = np.array([number.get(offset, -1) for offset in b["barrier"].tolist()], np.int64)
     boxes = _table(
         (
-            *(np.where(reads > 0, read, -1), reads, np.where(writes > 0, write, -1), writes),
+            *(np.where(reads > 0, b["read_at"].astype(np.int64), -1), reads),
+            *(np.where(writes > 0, b["write_at"].astype(np.int64), -1), writes),
             *(b["block"], b["thread"], b["pc"], b["to_block"], b["store"]),
             *(b["issued"], np.where(arrives, b["arrived"].astype(np.int64), -1)),
             *(b["matrix"], b["row"], b["column"], b["rows"], b["pieces"].astype(np.int64) * PIECE_BYTES // itemsize),
-            *(array, element, np.where(store, -1, number(b["barrier"]))),
+            *(array, element, np.where(store, -1, barrier)),
         )
     )
-    of = np.where(e["kind"] < FENCE, number(e["barrier"]), -1)
-    columns = (of, e["block"], e["kind"], e["number"], e["parity"], e["arrivals"], e["bytes"])
-    at = row(e["block"], e["phase"], e["thread"], e["made"])
-    events = _table((*columns, e["thread"], e["phase"], e["pc"], at, e["turn"], e["remote"]))
-    return Known(boxes, events, pairs(b, boxes))
+    return Known(boxes, raw.events, pairs(b, boxes))
 
 
 def _table(columns: Sequence[npt.NDArray[Any]]) -> Ints:
@@ -277,24 +247,6 @@ def _table(columns: Sequence[npt.NDArray[Any]]) -> Ints:
         for i, column in enumerate(columns):
             found[part, i] = column[part]
     return found
-
-
-def _first_rows(column: Mapping[str, npt.NDArray[Any]]) -> Ints:
-    """Return the first row of each thread in each phase, and the number of rows.
-
-    A recording has many rows and few of these, so that a key for each row would take several times as long.
-    """
-    count = len(column[_OWNER[0]])
-    new = np.zeros(count + 1, bool)
-    new[0] = new[-1] = True
-    for name in _OWNER:
-        new[1:-1] |= column[name][1:] != column[name][:-1]
-    return np.flatnonzero(new)
-
-
-def _key(block: npt.NDArray[Any], phase: npt.NDArray[Any], thread: npt.NDArray[Any]) -> Ints:
-    key: Ints = block.astype(np.int64) << 32 | phase.astype(np.int64) << 16 | thread
-    return key
 
 
 def _places(offset: npt.NDArray[np.int64], shared: Sequence[SharedArray]) -> tuple[Ints, Ints, Ints]:

@@ -16,7 +16,7 @@ ROWS, DEPTH, COLUMNS = 64, 16, 48
 # 64 x 48 products of halves. The rows of each operand lie in groups of 8, with 16 bytes of each side by side.
 TEXT = """
 #include "products.h"
-#include "wgmma_operands.h"
+#include "wgmma_products.h"
 #include <string.h>
 gv_running gv_now;
 int whole_products(const uint16_t *a, const uint16_t *b, float *sums, double *exact)
@@ -29,7 +29,40 @@ int whole_products(const uint16_t *a, const uint16_t *b, float *sums, double *ex
     for (int t = 0; t < GV_WARPGROUP; t++) of[t] = &p;
     gv_read_operands(all[0], all[1], of);
     gv_add_products(exact, all[0], all[1], 64, 48, 16);
-    return gv_read_whole_operands(few[0], few[1], of) && gv_add_whole_products(sums, few[0], few[1], 64, 48, 16);
+    double most = gv_read_whole_operands(few[0], few[1], of);
+    return most >= 0 && most <= 0x1p24 && gv_add_whole_products(sums, few[0], few[1], 64, 48, 16);
+}
+enum { PRODUCTS = 4, EACH = 24 };
+static void several(const uint16_t *a, const uint16_t *b, const float *before, int add, float *after, int at_once)
+{
+    static gv_run run;
+    static sums of[GV_WARPGROUP];
+    static gv_wgmma_work works[PRODUCTS][GV_WARPGROUP];
+    static const gv_wgmma_work *all[PRODUCTS][GV_WARPGROUP];
+    gv_wgmma_product p[PRODUCTS];
+    gv_now.run = &run;
+    gv_wgmma_products_begin();
+    for (int i = 0; i < PRODUCTS; i++)
+        p[i] = (gv_wgmma_product){.a = {(uintptr_t)a, 128, 16, 256}, .b = {(uintptr_t)b, 128, 16, 256}, .n = 48,
+            .type_d = GV_FLOAT, .type_a = GV_HALF, .type_b = GV_HALF, .add = i || add};
+    for (int t = 0; t < GV_WARPGROUP; t++) {
+        memcpy(of[t].value.real, before + t * EACH, EACH * sizeof(float));
+        for (int i = 0; i < PRODUCTS; i++) {
+            works[i][t] = (gv_wgmma_work){&of[t], &p[i]};
+            all[i][t] = &works[i][t];
+        }
+    }
+    if (at_once) gv_multiply(all, PRODUCTS);
+    else for (int i = 0; i < PRODUCTS; i++) gv_multiply(all + i, 1);
+    for (int t = 0; t < GV_WARPGROUP; t++) memcpy(after + t * EACH, of[t].value.real, EACH * sizeof(float));
+}
+void four_at_once(const uint16_t *a, const uint16_t *b, const float *before, int add, float *after)
+{
+    several(a, b, before, add, after, 1);
+}
+void four_apart(const uint16_t *a, const uint16_t *b, const float *before, int add, float *after)
+{
+    several(a, b, before, add, after, 0);
 }
 int is_fast(void) { float none[48] = {0}; return gv_add_whole_products(none, none, none, 0, 48, 0); }
 """
@@ -40,7 +73,7 @@ def code(tmp_path_factory: pytest.TempPathFactory) -> ctypes.CDLL:
     folder = tmp_path_factory.mktemp("whole")
     (folder / "caller.c").write_text(TEXT)
     flags = [flag for flag in build.runtime_flags(compiler()) if flag != "-fvisibility=hidden"]
-    names = ("block_memory", "elements", "products", "wgmma_operands")
+    names = ("block_memory", "elements", "products", "wgmma_operands", "wgmma_products")
     sources = [folder / "caller.c", *(RUNTIME / f"{name}.c" for name in names)]
     for source in sources:
         compile_object(source, folder / f"{source.stem}.o", [*flags, f"-I{RUNTIME}"], source)
@@ -79,3 +112,21 @@ def test_others_are_not(code: ctypes.CDLL, other: float, which: int) -> None:
     both = operands(1024)
     both[which].reshape(-1)[37] = other
     assert not multiplied(code, *both)
+
+
+@pytest.mark.parametrize("add", [0, 1])
+@pytest.mark.parametrize("largest", [1, 8, 512, 1024])
+@pytest.mark.parametrize("before", [0.0, -3.0, 0.5, 2.0**23 - 0.5, 2.0**24 - 1, 3 - 2.0**24, 2.0**30, np.nan, np.inf])
+def test_products_to_the_same_sums_may_be_added_at_once(
+    code: ctypes.CDLL, before: float, largest: int, add: int
+) -> None:
+    both = operands(largest)
+    old = np.full((128, 24), before, np.float32) - np.arange(24, dtype=np.float32) % 2
+    found = []
+    for function in (code.four_at_once, code.four_apart):
+        after = np.zeros_like(old)
+        inputs = [ctypes.c_void_p(array.ctypes.data) for array in (*both, old)]
+        function(*inputs, add, ctypes.c_void_p(after.ctypes.data))
+        found.append(after.view(np.uint32))
+    assert (found[0] == found[1]).all()
+    assert (found[0] != old.view(np.uint32)).any() or not abs(before) < 2**24

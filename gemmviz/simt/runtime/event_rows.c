@@ -1,0 +1,181 @@
+// What Python needs to know of events and boxes when a run has ended: numbers in place of addresses, and the rows of
+// the recording. This is done in their own memory, as they are many.
+#include "running.h"
+#include <stdlib.h>
+#include <string.h>
+
+enum { STEP = 8 /* rows that are compared at once */ };
+
+// The different values of a column, in the order of their first appearance.
+typedef struct {
+    uint64_t *value, count, last;
+    uint32_t *slot, last_number; // slot: open-addressed: value -> number + 1
+    uint64_t mask;
+} different;
+
+// The first row of each thread in each phase, and behind them the number of all rows.
+typedef struct {
+    const gv_run *run;
+    uint32_t *row;
+    uint64_t count;
+    uint64_t at, key, before; // the one that was found last, its key, and the key of the one before
+} first_rows;
+
+static different barriers, places;
+
+static int begin(different *d, uint64_t most)
+{
+    uint64_t slots = 16;
+    while (slots < 2 * most) slots *= 2;
+    *d = (different){.value = malloc(most * sizeof *d->value), .mask = slots - 1};
+    d->slot = calloc(slots, sizeof *d->slot);
+    return (d->value || !most) && d->slot;
+}
+
+static void end(different *d)
+{
+    free(d->value);
+    free(d->slot);
+    *d = (different){0};
+}
+
+static uint32_t number_of(different *d, uint64_t value)
+{
+    if (d->count && value == d->last) return d->last_number;
+    uint64_t at = (value * 0x9e3779b97f4a7c15u) >> 32 & d->mask;
+    while (d->slot[at] && d->value[d->slot[at] - 1] != value) at = (at + 1) & d->mask;
+    if (!d->slot[at]) {
+        d->value[d->count++] = value;
+        d->slot[at] = (uint32_t)d->count;
+    }
+    d->last = value;
+    return d->last_number = d->slot[at] - 1;
+}
+
+int gv_events_numbered(uint64_t count, gv_event *log, gv_event_addresses *found)
+{
+    int enough = begin(&barriers, count) & begin(&places, count);
+    for (gv_event *e = log; enough && e < log + count; e++) {
+        e->barrier = e->kind < GV_EVENT_FENCE ? (int64_t)number_of(&barriers, (uint64_t)e->barrier) : -1;
+        e->line = number_of(&places, (uint64_t)e->line);
+    }
+    *found = (gv_event_addresses){barriers.value, places.value, barriers.count, places.count};
+    return enough;
+}
+
+void gv_events_numbered_end(void)
+{
+    end(&barriers);
+    end(&places);
+}
+
+static uint64_t key_of(uint64_t block, uint64_t phase, uint64_t thread) { return block << 32 | phase << 16 | thread; }
+
+static uint64_t key_at(const first_rows *f, uint64_t i)
+{
+    if (i >= f->count) return UINT64_MAX;
+    const gv_run *r = f->run;
+    return key_of(r->block_of[f->row[i]], r->phase_of[f->row[i]], r->thread_of[f->row[i]]);
+}
+
+static int find_first_rows(first_rows *f, const gv_run *r)
+{
+    const uint32_t *block = r->block_of;
+    const uint16_t *thread = r->thread_of, *phase = r->phase_of;
+    uint32_t *row = malloc((r->count + 2) * sizeof *row); // the system takes a page only when it is used
+    uint64_t count = 0;
+    if (!row) return 0;
+    if (r->count) row[count++] = 0;
+    for (uint64_t i = 1; i < r->count;) {
+        uint64_t last = i + STEP < r->count ? i + STEP : r->count;
+        if (last == i + STEP) {
+            uint32_t differs = 0;
+            for (uint32_t n = 0; n < STEP; n++)
+                differs |= (block[i + n] ^ block[i + n - 1]) | (uint32_t)(thread[i + n] ^ thread[i + n - 1]) |
+                           (uint32_t)(phase[i + n] ^ phase[i + n - 1]);
+            if (!differs) {
+                i = last;
+                continue;
+            }
+        }
+        for (; i < last; i++) {
+            row[count] = (uint32_t)i;
+            count += block[i] != block[i - 1] || thread[i] != thread[i - 1] || phase[i] != phase[i - 1];
+        }
+    }
+    row[count] = (uint32_t)r->count;
+    *f = (first_rows){.run = r, .row = row, .count = count};
+    f->key = key_at(f, 0);
+    return 1;
+}
+
+// Goes to the first of them whose key is not less. Mostly it is the one that was found last, or the next one.
+static void go_to(first_rows *f, uint64_t key)
+{
+    if (f->before < key && key <= f->key) return;
+    if (f->key < key) {
+        f->before = f->key;
+        f->key = key_at(f, ++f->at);
+        if (key <= f->key) return;
+    }
+    uint64_t from = 0, end = f->count;
+    while (from < end) {
+        uint64_t middle = (from + end) / 2;
+        if (key_at(f, middle) < key) from = middle + 1;
+        else end = middle;
+    }
+    f->at = from;
+    f->key = key_at(f, from);
+    f->before = from ? key_at(f, from - 1) : 0;
+}
+
+// The row after so many of a thread in a phase. If it has none, they are counted from the next thread's first row.
+static uint32_t row_of(first_rows *f, uint64_t key, uint64_t made)
+{
+    go_to(f, key);
+    return f->row[f->at] + (uint32_t)made;
+}
+
+// Sorts the events of each cluster by block, and keeps the order of those of a block: its blocks run in turns.
+static int sort_in_clusters(const gv_run *run, gv_event *events, uint64_t count)
+{
+    gv_event *kept = NULL;
+    uint64_t room = 0;
+    for (uint64_t first = 0, end; run->cluster > 1 && first < count; first = end) {
+        int64_t block = events[first].block / run->cluster * run->cluster;
+        uint64_t begin[GV_MAX_CLUSTER + 1] = {0};
+        for (end = first; end < count && events[end].block / run->cluster * run->cluster == block; end++)
+            begin[events[end].block - block + 1]++;
+        for (uint32_t rank = 0; rank < run->cluster; rank++) begin[rank + 1] += begin[rank];
+        if (end - first > room) {
+            free(kept);
+            room = 2 * (end - first);
+            if (!(kept = malloc(room * sizeof *kept))) return 0;
+        }
+        for (uint64_t i = first; i < end; i++) kept[begin[events[i].block - block]++] = events[i];
+        memcpy(events + first, kept, (end - first) * sizeof *kept);
+    }
+    free(kept);
+    return 1;
+}
+
+int gv_rows_found(const gv_run *run, uint64_t event_count, gv_event *events, const int64_t *barrier_of,
+    const int64_t *line_of, uint64_t box_count, gv_box *boxes)
+{
+    first_rows first;
+    if (!event_count && !box_count) return 1;
+    if (!sort_in_clusters(run, events, event_count) || !find_first_rows(&first, run)) return 0;
+    for (gv_event *e = events; e < events + event_count; e++) {
+        if (e->barrier >= 0) e->barrier = barrier_of[e->barrier];
+        e->line = line_of[e->line];
+        uint64_t key = key_of((uint64_t)e->block, (uint64_t)e->phase, (uint64_t)e->thread);
+        e->row = row_of(&first, key, (uint64_t)e->row);
+    }
+    for (gv_box *b = boxes; b < boxes + box_count; b++) {
+        uint32_t read = b->store ? b->arrived : b->issued;
+        b->read_at = row_of(&first, key_of(b->block, read, b->thread), b->read_at);
+        b->write_at = row_of(&first, key_of(b->to_block, b->arrived, b->thread), b->write_at);
+    }
+    free(first.row);
+    return 1;
+}

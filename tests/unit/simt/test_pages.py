@@ -1,0 +1,52 @@
+"""Pages of 2 MiB in the memory of a recording: only its speed may depend on them."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+from small_kernel import kernel
+
+from gemmviz.catalogue.launch import launch
+from gemmviz.catalogue.problem import Problem, stored
+from gemmviz.catalogue.whole_numbers import inputs_for
+from gemmviz.sandbox import result_memory
+from gemmviz.simt import recorder
+from gemmviz.simt.build import build
+
+# Each thread makes its row of C, `TS` elements at a time in vectors, and passes a warp's barrier.
+CODE = """
+template <int TS> __global__ void k(const float *A, const float *B, float *C, int N)
+{
+    int row = (blockIdx.x * TS + threadIdx.y) * TS + threadIdx.x;
+    if (row >= N) return;
+    for (int column = 0; column < N; column += 4) {
+        float4 sum = *(const float4 *)&B[column];
+        for (int k = 0; k < N; k++) {
+            float a = A[row * N + k];
+            float4 b = *(const float4 *)&B[k * N + column];
+            sum.x += a * b.x;
+            sum.w += a * b.w;
+        }
+        __syncwarp();
+        *(float4 *)&C[row * N + column] = sum;
+    }
+}
+"""
+
+
+def recorded(size: int, tile: int) -> dict[str, Any]:
+    """Record it with so many threads in a block."""
+    job = launch(kernel(CODE, grid='["ceil(N / (TS * TS))"]'), Problem.cube(size), {"TS": tile})
+    a, b = (stored(job.kernel, name, matrix) for name, matrix in zip("AB", inputs_for(job), strict=True))
+    raw = recorder.run(build(job), job, a, b, deadline_s=60, capacity=10**7, workers=1)
+    return raw.columns | {"more": raw.more}
+
+
+@pytest.mark.parametrize(("size", "tile"), [(128, 16), (128, 8)], ids=["one block", "blocks that expect more"])
+def test_a_recording_is_the_same_with_huge_pages(size: int, tile: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    with_pages = recorded(size, tile)
+    assert with_pages["element"].nbytes > 2 << 20
+    monkeypatch.setattr(result_memory, "place", lambda array: 0)  # in the sandbox none are asked for
+    without = recorded(size, tile)
+    for name, column in without.items():
+        assert np.array_equal(column.view(np.uint8), with_pages[name].view(np.uint8)), name
