@@ -24,7 +24,7 @@
 //   { BM = 64, BN = 64, STAGES = 12, CLUSTER = 1, ACROSS = 1, BOXES = 2, GROUP = 4, TOGETHER = 1 }, { BM = 64, BN = 128, STAGES = 8, CLUSTER = 1, ACROSS = 1, BOXES = 2, GROUP = 4, TOGETHER = 1 },
 //   { BM = 128, BN = 64, STAGES = 8, CLUSTER = 1, ACROSS = 1, BOXES = 2, GROUP = 4, TOGETHER = 1 }, { BM = 128, BN = 128, STAGES = 6, CLUSTER = 1, ACROSS = 1, BOXES = 2, GROUP = 4, TOGETHER = 1 },
 //   { BM = 128, BN = 128, STAGES = 6, CLUSTER = 1, ACROSS = 1, BOXES = 2, GROUP = 8, TURNS = 2 }, { BM = 128, BN = 128, STAGES = 6, CLUSTER = 2, ACROSS = 1, BOXES = 2, GROUP = 8, TURNS = 2 },
-//   { BM = 128, BN = 192, STAGES = 4, CLUSTER = 1, ACROSS = 1, BOXES = 2, GROUP = 8, TURNS = 2 }, { BM = 128, BN = 192, STAGES = 4, CLUSTER = 2, ACROSS = 1, BOXES = 2, GROUP = 8, TURNS = 2 }
+//   { BM = 128, BN = 192, STAGES = 4, CLUSTER = 1, ACROSS = 1, BOXES = 2, GROUP = "8 + 8 * (M * N > 60000000)", TURNS = 2 }, { BM = 128, BN = 192, STAGES = 4, CLUSTER = 2, ACROSS = 1, BOXES = 2, GROUP = 8, TURNS = 2 }
 // ]
 // schedule.each  = { SPLIT = [1, 2, 4, 8, 16], BLOCKS = ["SMS - SMS % (CLUSTER * ACROSS)"] }
 // schedule.tile  = ["BM", "BN"]
@@ -57,7 +57,7 @@
 // schedule.names.turn_step = "max(4 * BN, 2 * (BM + BN / CLUSTER * (1 + (N % 64 > 0) * 2 / 5))) + 37 + 5 * CLUSTER + 7 * tall + 250 * (CLUSTER == 1 and M <= 256)"
 // schedule.names.turn_tile = "ceil(K / 64) * turn_step + 1050"
 // schedule.names.turn_c    = "BM * BN * (20 + 16 * narrow) / 100"
-// schedule.names.turn_meet = "shared * (800 + BM * BN * 17 / 50 + 4400 * (rounds < 2))"
+// schedule.names.turn_meet = "shared * (800 + BM * BN * 17 / 50 + 4400 * (rounds < 2) + 100 * (CLUSTER == 1 and BN == 128 and rounds < 3) * ceil(K / 64))"
 // schedule.names.in_turns  = "rounds * max(turn_tile, (turn_tile + turn_c) / 2) + turn_c / 2 + turn_meet + 200 + never * 1000000000"
 // schedule.names.at_once   = "max(rounds * (ceil(ceil(K / 64) / SPLIT) * step + BM * BN / 8), (M + N) * K / 1200 / busy * (1 + thin / 4)) + meet + (not small) * CLUSTER * ACROSS * 1000"
 // schedule.cost  = "(TURNS == 1) * at_once + (TURNS == 2) * in_turns * 201 / 200"
@@ -287,7 +287,8 @@ every_shape(int M, int N, int K, const T *A_elements, const T *B_elements, OUT *
     typedef tiles<T, OUT, BM, BN, OUT_BN, STAGES, BOXES> memory_of;
     // With TURNS = 1 each multiplying warpgroup has 64 rows of every tile, with TURNS = 2 the two have whole tiles, in turns.
     // READERS: how many of them read a stage. HALVES: how many times 64 rows of a tile each has.
-    enum { GROUPS = BM / 64, READERS = GROUPS / TURNS, HALVES = TURNS };
+    // MANY: for these sums the compiler keeps values in memory if it has 40 and 232 registers, and none with 56 and 224.
+    enum { GROUPS = BM / 64, READERS = GROUPS / TURNS, HALVES = TURNS, MANY = TURNS == 2 && BN == 192 };
     enum { BOX = memory_of::BOX, PART = 64 / CLUSTER, ROWS = BM / ACROSS, SIZE = CLUSTER * ACROSS };
     extern __shared__ __align__(1024) char memory[];
     auto &tile = *(memory_of *)memory;
@@ -371,7 +372,7 @@ every_shape(int M, int N, int K, const T *A_elements, const T *B_elements, OUT *
 
     if (threadIdx.x < 128) {
         if (GROUPS > 1)
-            registers_down<BM == 128 ? 40 : 32>();
+            registers_down<MANY ? 56 : BM == 128 ? 40 : 32>();
         if (threadIdx.x == 0) {
             for (; any; any = work.next(p), t = p.from * 64) {
                 #pragma unroll 1
@@ -394,9 +395,10 @@ every_shape(int M, int N, int K, const T *A_elements, const T *B_elements, OUT *
         }
     } else {
         if (GROUPS > 1)
-            registers_up<BM == 128 ? 232 : 160>();
+            registers_up<MANY ? 224 : BM == 128 ? 232 : 160>();
         int group = __shfl_sync(~0u, threadIdx.x / 128, 0) - 1; // the compiler does not know that a warp has one
-        int me = threadIdx.x % 128, first = TURNS == 2 ? 0 : group, mine = first * 128 + me; // first: of the tile's 64 rows
+        // `first` is the number of the first 64 rows that this group has of a tile.
+        int me = threadIdx.x % 128, first = TURNS == 2 ? 0 : group, mine = first * 128 + me;
         operand a = along_k(tile.a[0][64 * first]);
         operand b = across_k<BOX * sizeof(T)>(tile.b[0], sizeof(tile.b[0][0]));
         float sum[HALVES][BN / 2];
@@ -488,10 +490,9 @@ every_shape(int M, int N, int K, const T *A_elements, const T *B_elements, OUT *
                     }
                 }
             }
-            #pragma unroll
-            for (int half = 0; half < HALVES; half++)
-                store_sums<BN, BOXES, OUT, memory_of::OUT_BOX>(C, C_elements, M, N, row + half * 64, col, sum[half], tile.c[group],
-                                                               adds);
+            store_sums<BN, BOXES, OUT, memory_of::OUT_BOX>(C, C_elements, M, N, row, col, sum[0], tile.c[group], adds);
+            if constexpr (HALVES == 2)
+                store_sums<BN, BOXES, OUT, memory_of::OUT_BOX>(C, C_elements, M, N, row + 64, col, sum[1], tile.c[group], adds);
         }
         // Shared memory has to be there until it has been read.
         if (me == 0)

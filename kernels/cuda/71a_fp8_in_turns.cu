@@ -4,7 +4,7 @@
 // idea       = "The products of a tile of 8-bit floats take half the time, its store takes as long as before. So each warpgroup has tiles of its own, in turns: while one stores its sums, the other one has the tensor cores."
 // entry      = "fp8_in_turns<BM, BN, STAGES, GROUP, CLUSTER, SPLIT, TURNS>"
 // args       = ["M", "N", "K", "A.map", "B.map", "C.map", "alpha"]
-// params     = { BM = [128, 64], BN = [192, 160, 128, 256, 64], STAGES = [4, 5, 6, 8, 12, 3, 2], GROUP = [8, 4, 16], BLOCKS = [132, 4, 2], CLUSTER = [2, 1], SPLIT = [1, 2, 4, 8, 16], TURNS = [2, 1] }
+// params     = { BM = [128, 64], BN = [192, 160, 128, 256, 64], STAGES = [4, 5, 6, 8, 12, 3, 2], GROUP = [8, 4, 2, 16], BLOCKS = [132, 4, 2], CLUSTER = [2, 1], SPLIT = [1, 2, 4, 8, 16], TURNS = [2, 1] }
 // schedule.sets  = [
 //   { BM = 128, BN = 192, STAGES = 4, CLUSTER = 2, TURNS = 2 }, { BM = 128, BN = 192, STAGES = 4, CLUSTER = 1, TURNS = 2 },
 //   { BM = 128, BN = 160, STAGES = 5, CLUSTER = 2, TURNS = 2 },
@@ -13,7 +13,7 @@
 //   { BM = 128, BN = 128, STAGES = 6, CLUSTER = 1, TURNS = 1 }, { BM = 128, BN = 64, STAGES = 8, CLUSTER = 1, TURNS = 1 },
 //   { BM = 64, BN = 128, STAGES = 8, CLUSTER = 1, TURNS = 1 }, { BM = 64, BN = 64, STAGES = 12, CLUSTER = 1, TURNS = 1 }
 // ]
-// schedule.each  = { SPLIT = [1, 2, 4, 8], BLOCKS = ["SMS - SMS % CLUSTER"] }
+// schedule.each  = { SPLIT = [1, 2, 4, 8], BLOCKS = ["SMS - SMS % CLUSTER"], GROUP = ["8 - 6 * (K <= 2048 and M * N > 60000000 or N <= M and N <= 3072) - 4 * (N <= M and N > 3072 and N <= 4096 and K >= 2048)"] }
 // schedule.tile  = ["BM", "BN"]
 // schedule.tiles = "tiles * SPLIT"
 // schedule.names.tiles  = "ceil(M / (BM * CLUSTER)) * CLUSTER * ceil(N / BN)"
@@ -21,7 +21,8 @@
 // schedule.names.shared = "SPLIT == 1 and tiles > SMS and tiles % SMS > 0 and 4 * (tiles % SMS) <= 3 * SMS"
 // schedule.names.rounds = "shared * tiles / SMS + (not shared) * ceil(tiles * SPLIT / SMS)"
 // schedule.names.slow   = "(TURNS == 1 and rounds > 1) * BM * BN / 200 + 20 * (TURNS == 1 and BM > BN and K > 2048)"
-// schedule.names.wide   = "24 * (M * N > 35000000 and K >= 4096 and BN != 160)"
+// schedule.names.best   = "CLUSTER == 2 and (BN == 160 and M * N < 60000000 or BN == 128 and M * N >= 60000000)"
+// schedule.names.wide   = "24 * (M * N > 25000000 and K >= 4096 and not best)"
 // schedule.names.step   = "max(BM * BN / 32, (BM + BN / CLUSTER) * 2 * (3 + busy) / 4) + slow + wide + 6"
 // schedule.names.store  = "BM * BN / 16 + 150 * (BN == 256)"
 // schedule.names.thin   = "(M < 64 and BN < 128) + 2 * (M <= 64 and BM > 64)"
@@ -69,6 +70,7 @@ using namespace gemmviz::ptx;
 #define IN_CLUSTERS
 #endif
 
+enum { LARGE = 32 << 20 }; // elements of C: 128 MiB
 // The sums of a part of a tile that another block finishes.
 __device__ float4 unfinished[MOST_BLOCKS][128 * 256 / 4];
 
@@ -96,6 +98,8 @@ fp8_in_turns(int M, int N, int K, const __grid_constant__ tensor_map A, const __
     int few = SPLIT > 1 ? down * across : K < 4096 ? 1 : 2;
     cache_policy policy_a = across <= few ? evict_first() : evict_unchanged();
     cache_policy policy_b = down <= few ? evict_first() : evict_unchanged();
+    // A large C would not stay in L2 until another kernel reads it. So its lines leave first, and A and B stay.
+    cache_policy policy_c = (long long)M * N > LARGE ? evict_first() : evict_unchanged();
     share<GROUP, SPLIT> work(down, across, (K + 127) / 128, blockIdx.x / CLUSTER, gridDim.x / CLUSTER);
     piece p;
     bool any = work.next(p);
@@ -201,7 +205,8 @@ fp8_in_turns(int M, int N, int K, const __grid_constant__ tensor_map A, const __
                 wait_for_first_part<CLUSTER>(TURNS == 2 ? 0 : group);
             #pragma unroll
             for (int half = 0; half < HALVES; half++)
-                store<BN>(C, (p.row * CLUSTER + rank) * BM + (first_half + half) * 64, p.col * BN, sum[half], tile.c[group], add);
+                store<BN>(C, (p.row * CLUSTER + rank) * BM + (first_half + half) * 64, p.col * BN, sum[half], tile.c[group], add,
+                          policy_c);
             // In turns the other group is multiplying: this wait costs nothing.
             if (SPLIT == 1 && sends && p.to < work.steps)
                 tell(TURNS == 2 ? 0 : group);

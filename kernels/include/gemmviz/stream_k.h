@@ -93,10 +93,11 @@ template <int GROUP, int SPLIT = 1> struct share {
 };
 
 // Stores a warpgroup's sums, which begin at (row, col) of C, or adds them to C, through the group's boxes of 64 rows
-// and 32 columns: one is written while the copy engine reads the other.
-template <int BN>
+// and 32 columns: one is written while the copy engine reads the other. A policy, if there is one, says what L2 does with
+// stored lines.
+template <int BN, typename... Policy>
 GEMMVIZ_PTX void store(const ptx::tensor_map &C, int row, int col, const float (&sum)[BN / 2], float (*boxes)[64][32],
-                       bool add)
+                       bool add, Policy... policy)
 {
     int group = threadIdx.x / 128, r = threadIdx.x % 128 / 32 * 16 + threadIdx.x % 32 / 4;
     bool sends = threadIdx.x % 128 == 0;
@@ -119,7 +120,7 @@ GEMMVIZ_PTX void store(const ptx::tensor_map &C, int row, int col, const float (
             if (add)
                 ptx::tma_add(C, col + part, row, box);
             else
-                ptx::tma_store(C, col + part, row, box);
+                ptx::tma_store(C, col + part, row, box, policy...);
             ptx::tma_store_commit();
         }
     }

@@ -128,6 +128,11 @@ GEMMVIZ_PTX void tma_store(const tensor_map &map, int column, int row, const voi
 {
     gv_box_store(&map, column, row, shared);
 }
+GEMMVIZ_PTX void tma_store(const tensor_map &map, int column, int row, const void *shared, cache_policy policy)
+{
+    (void)policy;
+    gv_box_store(&map, column, row, shared);
+}
 GEMMVIZ_PTX void tma_add(const tensor_map &map, int column, int row, const void *shared)
 {
     gv_box_add(&map, column, row, shared);

@@ -144,6 +144,12 @@ GEMMVIZ_PTX void tma_store(const tensor_map &map, int column, int row, const voi
     asm volatile("cp.async.bulk.tensor.2d.global.shared::cta.bulk_group [%0, {%1, %2}], [%3];"
                  :: "l"(&map), "r"(column), "r"(row), "r"(shared_address(shared)) : "memory");
 }
+// The same with a policy.
+GEMMVIZ_PTX void tma_store(const tensor_map &map, int column, int row, const void *shared, cache_policy policy)
+{
+    asm volatile("cp.async.bulk.tensor.2d.global.shared::cta.bulk_group.L2::cache_hint [%0, {%1, %2}], [%3], %4;"
+                 :: "l"(&map), "r"(column), "r"(row), "r"(shared_address(shared)), "l"(policy) : "memory");
+}
 // Adds a box of floats in shared memory to the matrix: L2 does the sums.
 GEMMVIZ_PTX void tma_add(const tensor_map &map, int column, int row, const void *shared)
 {
