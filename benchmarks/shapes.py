@@ -17,8 +17,8 @@ left out for them.
 ``--candidates N`` lets the N sets of parameters that the schedule's model expects to be the next best ones race, too:
 *of best* is the fastest one's time over that of the schedule's choice.
 
-``--json`` keeps the rows, with the number of the device; rows that it has of this device and of the kernels' present
-texts are not measured again, so that an interrupted run goes on.
+``--json`` keeps the rows, with the number of the device; rows that it has of this device, of the kernels' present texts
+and of the parameters that the schedules choose now are not measured again, so that an interrupted run goes on.
 """
 
 import argparse
@@ -47,7 +47,7 @@ from gemmviz.catalogue.kernel import Kernel
 from gemmviz.catalogue.ladder import find, ladder
 from gemmviz.catalogue.launch import launch
 from gemmviz.catalogue.problem import Problem
-from gemmviz.catalogue.scheduled import scheduled
+from gemmviz.catalogue.scheduled import scheduled, usual
 
 RUNGS = {
     "fp32": ("every_shape_fp32", "cublas"),
@@ -165,7 +165,7 @@ def measured(kernel: Kernel, library: Kernel, problem: Problem, cuda: CudaBacken
     reference: Any = CublasBackend().prepare(launch(library, problem))
     try:
         fill([*made, reference], kernel.dtype)
-        row: dict[str, Any] = {"params": sets[0], "error_before": error_of(made[0], kernel, problem)}
+        row: dict[str, Any] = {"error_before": error_of(made[0], kernel, problem)}
         reference.run()
         sizes = (problem.m, problem.n, problem.k)
         starts: dict[str, Start] = {"rung": made[0].start, "cublas": reference.start}
@@ -270,6 +270,7 @@ def main() -> int:
         mine = []
         for size in (size for heading, some in sizes.items() if wanted.only in (None, heading) for size in some):
             key = {"type": kind, "size": size, "sha256": kernel.sha256, "uuid": device.uuid}
+            key["params"] = usual(kernel, Problem(*size))
             row = next((one for one in kept["rows"] if key.items() <= one.items()), None)
             if row is None and time.monotonic() - begun < wanted.seconds:
                 try:

@@ -4,7 +4,7 @@
     python docs/shapes.py FIRST.json SECOND.json   keeps there the rows that `benchmarks/shapes.py --json` has written
 
 The tables have the cards side by side, numbered in the order in which they were measured. Of a type that some rows have
-measured with the kernel's present text, the others are left out.
+measured with the kernel's present text, and with the parameters that its schedule chooses now, the others are left out.
 """
 
 import json
@@ -17,7 +17,10 @@ from pathlib import Path
 from statistics import fmean
 from typing import Any
 
+from gemmviz.catalogue.kernel import Kernel
 from gemmviz.catalogue.ladder import find, ladder
+from gemmviz.catalogue.problem import Problem
+from gemmviz.catalogue.scheduled import usual
 
 _DOCS = Path(__file__).parent
 DATA, PAGE, README = _DOCS / "results-shapes.json", _DOCS / "every-shape.md", _DOCS.parent / "README.md"
@@ -85,13 +88,13 @@ def summary(rows: Sequence[Row]) -> str:
             continue
         means = [[row["over_cublas"][0] for row in some] for some in found]
         cubes = [{row["size"][0]: row["over_cublas"][0] for row in some if len({*row["size"]}) == 1} for some in found]
-        reached = [sum(row["over_cublas"][2] >= aim for row in some) for some in found]
+        reached = [f"{sum(row['over_cublas'][2] >= aim for row in some)} of {len(some)}" for some in found]
         lines.append(
             [
                 *(f"{name}: `{kernel}`", _figures(map(_mean, means), bold=True), _figures(map(min, means))),
                 _figures(map(_mean, ([_over_both(row) for row in some] for some in found))),
-                *(_figures(of[size] for of in cubes) for size in (1024, 4096, 8192)),
-                f"{', '.join(map(str, reached))} of {len(found[0])} ({aim:.2f})",
+                *(_figures(of.get(size) for of in cubes) for size in (1024, 4096, 8192)),
+                f"{', '.join(reached)} ({aim:.2f})",
             ]
         )
     heads = ["type", "mean", "least", "mean over the better call", "1024", "4096", "8192", "sizes that reach the aim"]
@@ -151,13 +154,14 @@ def _count(rows: Sequence[Row], device: str) -> int:
 
 
 @cache
-def _text_of(kernel: str) -> str:
-    return find(kernel, ladder()).sha256
+def _kernel(name: str) -> Kernel:
+    return find(name, ladder())
 
 
 def _present(row: Row) -> bool:
-    """Return whether a row was measured with the kernel's present text."""
-    return bool(row["sha256"] == _text_of(TYPES[row["type"]][1]))
+    """Return whether a row was measured with the kernel's present text and the parameters of its present schedule."""
+    kernel = _kernel(TYPES[row["type"]][1])
+    return bool(row["sha256"] == kernel.sha256 and row["params"] == usual(kernel, Problem(*row["size"])))
 
 
 def _rounded(value: Any) -> Any:
@@ -182,8 +186,8 @@ def _mean(ratios: Iterable[float]) -> float:
     return exp(fmean(log(one) for one in ratios))
 
 
-def _figures(ratios: Iterable[float], bold: bool = False) -> str:
-    text = ", ".join(f"{ratio:.3f}" for ratio in ratios)
+def _figures(ratios: Iterable[float | None], bold: bool = False) -> str:
+    text = ", ".join("–" if ratio is None else f"{ratio:.3f}" for ratio in ratios)
     return f"**{text}**" if bold else text
 
 

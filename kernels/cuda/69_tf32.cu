@@ -30,7 +30,7 @@
 // schedule.names.at_once   = "max(rounds * (ceil(ceil(K / 32) / SPLIT) * step + BM * BN / 8), memory) + meet + CLUSTER * 2000"
 // schedule.names.never     = "tiles <= SMS"
 // schedule.names.tall      = "M > 2 * N and N <= 10 * BN"
-// schedule.names.turn_step = "max(4 * BN, 2 * (BM + BN / CLUSTER)) + 27 + 5 * CLUSTER + 7 * tall + 250 * (CLUSTER == 1 and M <= 256) + 40 * (BN == 128 and large)"
+// schedule.names.turn_step = "max(4 * BN, 2 * (BM + BN / CLUSTER)) + 27 + 5 * CLUSTER + 7 * tall + 250 * (CLUSTER == 1 and M <= 256) + 40 * (BN == 128 and large) + 10 * (CLUSTER == 1 and large and M * N < 60000000)"
 // schedule.names.turn_tile = "ceil(K / 32) * turn_step + 1050"
 // schedule.names.turn_c    = "BM * BN / 5"
 // schedule.names.turn_meet = "shared * (800 + BM * BN * 17 / 50 + 4400 * (rounds < 2) + 40 * (CLUSTER == 1 and BN == 128 and rounds < 3 and 2 * rounds > 3) * ceil(K / 32))"

@@ -13,7 +13,7 @@
 //   { BM = 128, BN = 128, STAGES = 6, CLUSTER = 1, TURNS = 1 }, { BM = 128, BN = 64, STAGES = 8, CLUSTER = 1, TURNS = 1 },
 //   { BM = 64, BN = 128, STAGES = 8, CLUSTER = 1, TURNS = 1 }, { BM = 64, BN = 64, STAGES = 12, CLUSTER = 1, TURNS = 1 }
 // ]
-// schedule.each  = { SPLIT = [1, 2, 4, 8], BLOCKS = ["SMS - SMS % CLUSTER"], GROUP = ["8 - 6 * (K <= 2048 and M * N > 60000000 or N <= M and N <= 3072) - 4 * (N <= M and N > 3072 and N <= 4096 and K >= 2048)"] }
+// schedule.each  = { SPLIT = [1, 2, 4, 8], BLOCKS = ["SMS - SMS % CLUSTER"], GROUP = ["8 - 6 * (K <= 2048 and M * N > 60000000 or N <= M and N <= 3072) - 4 * (N <= M and N > 3072 and N <= 4096 and K >= 2048 and K <= 8192)"] }
 // schedule.tile  = ["BM", "BN"]
 // schedule.tiles = "tiles * SPLIT"
 // schedule.names.tiles  = "ceil(M / (BM * CLUSTER)) * CLUSTER * ceil(N / BN)"
@@ -21,8 +21,8 @@
 // schedule.names.shared = "SPLIT == 1 and tiles > SMS and tiles % SMS > 0 and 4 * (tiles % SMS) <= 3 * SMS"
 // schedule.names.rounds = "shared * tiles / SMS + (not shared) * ceil(tiles * SPLIT / SMS)"
 // schedule.names.slow   = "(TURNS == 1 and rounds > 1) * BM * BN / 200 + 20 * (TURNS == 1 and BM > BN and K > 2048)"
-// schedule.names.best   = "CLUSTER == 2 and (BN == 160 and M * N < 60000000 or BN == 128 and M * N >= 60000000)"
-// schedule.names.wide   = "24 * (M * N > 25000000 and K >= 4096 and not best)"
+// schedule.names.best   = "CLUSTER == 2 and BN == 160 + 32 * (M * N > 60000000) - 64 * (M * N > 130000000)"
+// schedule.names.wide   = "24 * (M * N > 25000000 and K >= 4096 and not best) + 60 * (M * N > 130000000 and K <= 1024 and BN != 128)"
 // schedule.names.step   = "max(BM * BN / 32, (BM + BN / CLUSTER) * 2 * (3 + busy) / 4) + slow + wide + 6"
 // schedule.names.store  = "BM * BN / 16 + 150 * (BN == 256)"
 // schedule.names.thin   = "(M < 64 and BN < 128) + 2 * (M <= 64 and BM > 64)"
