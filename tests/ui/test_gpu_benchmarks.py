@@ -16,6 +16,7 @@ from gemmviz.catalogue.kernel import code
 from gemmviz.catalogue.ladder import find, ladder
 from gemmviz.catalogue.launch import launch
 from gemmviz.catalogue.problem import Problem
+from gemmviz.catalogue.scheduled import usual
 from gemmviz.engine import benching
 
 FOLDER = Path(__file__).parents[2] / "benchmarks"
@@ -86,8 +87,8 @@ def test_shapes_prints_the_rows_that_it_keeps(script, monkeypatch, tmp_path, cap
     assert row["algorithms"] == 1 and row["over_set"][0] == pytest.approx(2, rel=1e-3)
     low, high = row["over_cublas"][1:]
     assert low < row["over_cublas"][0] < high and high - low < 1e-3
-    row |= {"type": "fp16", "size": [4096, 4096, 4096], "sha256": kernel.sha256, "uuid": GPU.uuid, "params": {}}
-    row |= {"error_before": 0.25, "error_after": error}
+    row |= {"type": "fp16", "size": [4096, 4096, 4096], "sha256": kernel.sha256, "uuid": GPU.uuid}
+    row |= {"params": usual(kernel, Problem(4096, 4096, 4096)), "error_before": 0.25, "error_after": error}
     kept = tmp_path / "shapes.json"
     kept.write_text(json.dumps({"rows": [row]}))
     arguments = ("--types", "fp16", "--only", "square", "--seconds", 0, "--json", kept)

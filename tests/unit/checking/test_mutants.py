@@ -40,13 +40,19 @@ class What(NamedTuple):
 
 
 # All threads raise the same flag. Or the function is that for a C of 16 bits, and this kernel has floats. Or the check
-# is about what is fetched into the cache: without it, this is something that nobody needs.
+# is about what is fetched into the cache: without it, this is something that nobody needs. Or the number decides what
+# stays in L2, which is not recorded.
 CHANGES_NOTHING = {
     What("every_shape_bf16", "remove-guard", "if (me == 0)"),
     What(
         "every_shape_bf16", "drop-factor", "int lane = threadIdx.x % 32, row = threadIdx.x % 128 / 32 * 16 + lane % 16;"
     ),
     What("simd", "remove-guard", "if (k < rows)"),
+    What(
+        "fp8_in_turns",
+        "swap-stride",
+        "cache_policy policy_c = (long long)M * N > LARGE ? evict_first() : evict_unchanged();",
+    ),
 }
 # At the small sizes these change nothing: there is one step of k; rows of B are not copied in pairs; there is one tile
 # below; a cluster has several blocks; no tile has two parts; a thread has fewer sums. Beside each, a size and
