@@ -143,7 +143,7 @@ class RunQuestion(QFrame):
 
     def _show(self) -> None:
         permission = self._permission
-        focus = QApplication.focusWidget()
+        focus = self.window().focusWidget()  # also while a dialog has the keyboard: the window gets it back afterwards
         had_focus = focus is not None and self.isAncestorOf(focus)
         self.setVisible(permission.held)
         if not permission.held:
