@@ -248,22 +248,44 @@ def test_a_permission_holds_for_a_text_only_if_comments_alone_stand_beside_it():
     assert not _is_text_with_comments(f"// ---\n{code}int g;\n", code)
 
 
-def test_a_wrong_c_of_a_guess_that_was_not_tried_leads_to_the_form(window, qtbot, tmp_path):
+def test_a_guess_that_makes_c_wrong_is_replaced_by_one_that_was_tried(window, qtbot, tmp_path):
     path = bare(window, tmp_path)
     # B by columns: the guess does not see it in an index that is computed in two steps.
     index = "        int at = t + ty;\n        at += Ax * col;\n        As[ty][tx] ="
-    text = path.read_text().replace("        As[ty][tx] =", index)
-    path.write_text(text.replace("B[(t + ty) * Bx + col]", "B[at]"))
+    code = path.read_text().replace("        As[ty][tx] =", index).replace("B[(t + ty) * Bx + col]", "B[at]")
+    path.write_text(code)
     open_trusted(window, path)
     wait_shown(window, qtbot)
     assert window.session.cursor.playable.recording.wrong
-    assert "guessed and not tried" in window.message_bar.text.text()
-    form = check_guess(window)
-    qtbot.waitUntil(lambda: form._guess.right, timeout=RECORDING_MS)
-    assert form.columns["B"].isChecked()
-    form.accept()
+    assert "other launches are tried now" in window.message_bar.text.text()
+    qtbot.waitUntil(lambda: window.session.choice.kernel.column_major == {"B"}, timeout=RECORDING_MS)
+    assert "right with another one" in window.message_bar.text.text()
     wait_shown(window, qtbot)
     assert window.session.cursor.playable.recording.wrong == 0
+    assert "right with another one" in window.message_bar.text.text()
+    # It is a guess still, and no edit.
+    assert path.read_text() == code and window.session.choice.all_unsaved() == []
+    form = check_guess(window)
+    assert form.columns["B"].isChecked()
+    form.reject()
+
+
+def test_a_kernel_that_multiplies_no_matrices_is_told_from_one_that_computes_a_wrong_c(window, qtbot, tmp_path):
+    path = tmp_path / "sums.cu"
+    path.write_text(
+        "__global__ void sums(const float *A, const float *B, float *C, int N)\n{\n"
+        "    int i = blockIdx.x * blockDim.x + threadIdx.x;\n    if (i < N)\n        C[i] = A[i] + B[i];\n}\n\n"
+        "void run(const float *A, const float *B, float *C, int N)\n{\n"
+        "    sums<<<(N + 31) / 32, 32>>>(A, B, C, N);\n}\n"
+    )
+    open_trusted(window, path)
+    wait_shown(window, qtbot)
+    assert window.session.cursor.playable.recording.wrong
+    qtbot.waitUntil(lambda: "vectors are added" in window.message_bar.text.text(), timeout=RECORDING_MS)
+    assert "no other one that was tried is right" in window.message_bar.text.text()
+    assert window.session.choice.base.path == path
+    form = check_guess(window)
+    form.reject()
 
 
 def test_the_form_can_be_opened_as_long_as_the_launch_is_a_guess(window, tmp_path):

@@ -17,6 +17,7 @@ from gemmviz.control.guess_reader import GuessedFile, GuessReader
 from gemmviz.language import tr
 from gemmviz.session import Answer, Message, Session
 from gemmviz.ui.connections import listen
+from gemmviz.ui.source.wrong_guesses import WrongGuesses
 from gemmviz.ui.window.qt_loop import QtLoop
 
 _SLOW_MS = 300
@@ -41,6 +42,7 @@ class BareFiles:
         self._slow_name = ""
         self._reading: Message | None = None
         self._too = ""
+        self._wrong = WrongGuesses(window, session)
         listen(window, session.guesses.asked, self.check)
 
     @property
@@ -151,7 +153,8 @@ class BareFiles:
         self._session.messages.tell(Message(message, "info"))
 
     def close(self) -> None:
-        """Open no further file."""
+        """Open no further file, and try no further launch."""
+        self._wrong.stop()
         self._reader.close()
         self._slow.stop()
 
@@ -234,6 +237,7 @@ class BareFiles:
         trust, shown = self._session.permission.trust, self._session.choice.base
         if shown.path == path and _is_text_with_comments(shown.text, text) and trust.allows(path, shown.text):
             trust.allow(path, text)  # the code with its guess may run: so the form does not ask again
+        self._wrong.stop()  # the form tries it
         form = DescribeForm(file, trust, self._window)
         form.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         form.accepted.connect(lambda: corrected(text, form.accepted_text()))
