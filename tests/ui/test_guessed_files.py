@@ -270,6 +270,25 @@ def test_a_guess_that_makes_c_wrong_is_replaced_by_one_that_was_tried(window, qt
     form.reject()
 
 
+def test_a_guess_that_takes_larger_sizes_only_is_shown_at_one_of_them(window, qtbot, tmp_path):
+    """The size of the first guess stayed, and a message asked for another one."""
+    path = tmp_path / "wide.cu"
+    path.write_text(
+        "__global__ void wide(const float *A, const float *B, float *C, int M, int N, int K)\n{\n"
+        "    for (int part = 0; part < 4; part++) {\n"
+        "        int row = blockIdx.y * 16 + threadIdx.y, col = blockIdx.x * 64 + part * 16 + threadIdx.x;\n"
+        "        float sum = 0;\n"
+        "        for (int k = 0; k < K; k++)\n            sum += A[row * K + k] * B[k * N + col];\n"
+        "        C[row * N + col] = sum;\n    }\n}\n\n"
+        "void run(const float *A, const float *B, float *C, int M, int N, int K)\n{\n"
+        "    wide<<<dim3(N / 64, M / 16), dim3(16, 16)>>>(A, B, C, M, N, K);\n}\n"
+    )
+    open_trusted(window, path)
+    wait_shown(window, qtbot)
+    qtbot.waitUntil(lambda: not window.session.cursor.playable.recording.wrong, timeout=RECORDING_MS)
+    assert window.session.choice.problem.n % 64 == 0
+
+
 def test_a_kernel_that_multiplies_no_matrices_is_told_from_one_that_computes_a_wrong_c(window, qtbot, tmp_path):
     path = tmp_path / "sums.cu"
     path.write_text(
