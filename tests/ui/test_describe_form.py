@@ -214,7 +214,7 @@ def test_a_flaw_is_said_once(tmp_path):
     flaw = Flaw("not compiled", 7, "no comma")
     for settled, said in (
         ("it cannot be compiled: mine.cu:7: no comma", "✗ it cannot be compiled: mine.cu:7: no comma"),
-        ("recorded: C is wrong", "✗ recorded: C is wrong; line 7: no comma"),
+        ("recorded: C is wrong", "✗ line 7: no comma; recorded: C is wrong"),
     ):
         tried = replace(made, settled=settled, flaws=(flaw,))
         assert outcome(tried, trying=False, may_run=True, theme=DARK) == (said, DARK.bad)

@@ -359,7 +359,7 @@ def test_the_question_is_asked_about_a_file_whose_launch_was_guessed(window, qtb
     assert window.session.permission.asks and window.run_question.isVisible()
     # Nobody changed the text here: the question said so, among other possible reasons.
     details = window.run_question.details.text()
-    assert "Its launch was guessed" in details and "changed here" not in details
+    assert "The guess of its launch" in details and "changed here" not in details
     assert_not_run(window, qtbot, sent, marker)
 
 

@@ -205,7 +205,8 @@ class RunQuestion(QFrame):
         folder = permission.folder
         if folder is None and self._is_guessed():
             text = tr(
-                "Its launch was guessed and is not in the file. So only this text can be allowed, not its whole folder."
+                "The guess of its launch is shown below the text, and is not in the file. So only this text can be "
+                "allowed, not its whole folder."
             )
             texts.append(text)
         elif folder is None:

@@ -31,7 +31,8 @@ def outcome(guess: Guess, trying: bool, may_run: bool, theme: Theme) -> tuple[st
     if trying:
         return tr("Recording small problems …"), theme.muted
     if guess.settled:
-        said = "; ".join([guess.settled, *(str(one) for one in guess.flaws if one.text not in guess.settled)])
+        flaws = (str(one) for one in guess.flaws if one.text not in guess.settled)
+        said = "; ".join([*flaws, guess.settled])  # the reason first: the rest is about the launch
         return ("✓ " if guess.right else "✗ ") + said, theme.good if guess.right else theme.bad
     return tr("Not tried yet with these values."), theme.muted
 
