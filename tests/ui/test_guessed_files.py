@@ -307,6 +307,35 @@ def test_a_kernel_that_multiplies_no_matrices_is_told_from_one_that_computes_a_w
     form.reject()
 
 
+def test_another_kernel_of_the_file_can_be_chosen_later(window, qtbot, tmp_path):
+    """The form had described the first one, and a message said that its launch is no guess."""
+    one = (
+        "__global__ void one(const float *A, const float *B, float *C, int M, int N, int K)\n{\n"
+        "    int row = blockIdx.y * blockDim.y + threadIdx.y, col = blockIdx.x * blockDim.x + threadIdx.x;\n"
+        "    if (row >= M || col >= N)\n        return;\n    float sum = 0;\n"
+        "    for (int k = 0; k < K; k++)\n        sum += A[row * K + k] * B[k * N + col];\n"
+        "    C[row * N + col] = sum;\n}\n"
+    )
+    path = tmp_path / "both.cu"
+    path.write_text(one + one.replace("void one", "void other"))
+    entries = []
+    for wanted in ("other", "one"):
+        if not entries:
+            window.open_file(path)
+        else:
+            window.files.bare.check()
+        wait_guessed(window)
+        form = next(form for form in window.findChildren(DescribeForm) if form.isVisible())
+        form.entry.setCurrentText(wanted)
+        qtbot.waitUntil(form.ok.isEnabled, timeout=RECORDING_MS)
+        form.accept()
+        entries.append(window.session.choice.base.entry)
+    assert entries == ["other", "one"]
+    edit_as_typed(window.session, window.session.choice.text + "// mine\n")
+    window.files.bare.check()
+    assert "is not a guess" in window.message_bar.text.text()
+
+
 def test_the_form_can_be_opened_as_long_as_the_launch_is_a_guess(window, tmp_path):
     window.files.bare.check()
     assert "is not a guess" in window.message_bar.text.text() and not window.findChildren(DescribeForm)

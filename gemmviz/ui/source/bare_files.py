@@ -42,6 +42,7 @@ class BareFiles:
         self._slow_name = ""
         self._reading: Message | None = None
         self._too = ""
+        self._corrected: dict[Path, tuple[str, str]] = {}  # with the description of the form, and without
         self._wrong = WrongGuesses(window, session)
         listen(window, session.guesses.asked, self.check)
 
@@ -143,11 +144,19 @@ class BareFiles:
         say(kernel)
 
     def check(self) -> None:
-        """Show the form with the guess of the chosen kernel; for another kernel, a message says that there is none."""
+        """Show the form with the guess of the chosen kernel; for another kernel, a message says that there is none.
+
+        A text that the form has described, and nobody has edited since, is asked about again: a file can have several
+        kernels.
+        """
         kernel = self._session.choice.kernel
         file = self._session.guesses.file(kernel)
         if isinstance(file, GuessedFile):
             self._ask(file, partial(self._correct, file.path))
+            return
+        described, code = self._corrected.get(kernel.path, ("", ""))
+        if kernel.text == described and self._session.choice.on_file(kernel) == code:
+            self._read(kernel.path, code, lambda file: self._ask(file, partial(self._correct, file.path)))
             return
         message = tr("{kernel}: its launch is not a guess; front matter in its text describes it.", kernel=kernel.alias)
         self._session.messages.tell(Message(message, "info"))
@@ -213,6 +222,7 @@ class BareFiles:
     def _correct(self, path: Path, text: str, described: str) -> None:
         """Take the text of the form: the file does not have it yet."""
         self._allow(path, text, described)
+        self._corrected[path] = described, text
         self._done(path, lambda: self._session.choice.add_kernel(kernels.parse(described, path), on_file=text))
 
     def _say_guessed(self, kernel: Kernel, ask: Callable[[], object]) -> None:
