@@ -348,3 +348,25 @@ def test_the_form_can_be_opened_as_long_as_the_launch_is_a_guess(window, tmp_pat
     edit_as_typed(window.session, window.session.choice.text + "// mine\n")
     window.files.bare.check()
     assert "is not a guess" in window.message_bar.text.text()
+
+
+def test_a_file_with_the_name_of_another_one_can_take_its_place(window, qtbot, tmp_path):
+    """`matmul.cu` of a second folder could not be opened: a message said to rename it."""
+    first = bare(window, tmp_path)
+    second = tmp_path / "other" / first.name
+    second.parent.mkdir()
+    second.write_text(first.read_text())
+    open_trusted(window, first)
+    wait_shown(window, qtbot)
+    window.open_file(second)
+    wait_guessed(window)
+    assert window.session.choice.base.path == first and "other can take its place" in window.message_bar.text.text()
+    count = len(window.session.choice.kernels)
+    press(window, "Open it instead")
+    assert window.session.choice.base.path == second and len(window.session.choice.kernels) == count
+    assert window.session.choice.all_unsaved() == []
+    # A file with edits keeps its place.
+    edit_as_typed(window.session, window.session.choice.text + "// mine\n")
+    window.open_file(first)
+    wait_guessed(window)
+    assert window.session.choice.base.path == second and "rename bare.cu" in window.message_bar.text.text()

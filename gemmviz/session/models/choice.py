@@ -366,6 +366,18 @@ class Choice:
                 tr("there is a kernel named {name} already: rename {file}", name=repr(name), file=path.name)
             )
 
+    def namesake(self, kernel: Kernel) -> Kernel | None:
+        """Return the kernel of another of the user's files that has a kernel's name; None if there is none."""
+        same = (k for k in self.kernels if k.name == kernel.name and k.path != kernel.path)
+        return next((k for k in same if not self.is_shipped_file(k)), None)
+
+    def add_instead(self, kernel: Kernel, other: Kernel, on_file: str | None = None) -> None:
+        """Add a kernel in the place of another file's, which leaves the ladder; see `add_kernel`."""
+        self.kernels[self.kernels.index(other)] = kernel
+        self._drafts.pop(other.path, None)
+        self._on_file.pop(other.path, None)
+        self.add_kernel(kernel, on_file)
+
     def _replace(self, kernel: Kernel, on_file: str | None) -> None:
         paths = [k.path for k in self.kernels]
         if kernel.path in paths:

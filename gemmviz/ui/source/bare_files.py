@@ -17,6 +17,7 @@ from gemmviz.control.guess_reader import GuessedFile, GuessReader
 from gemmviz.language import tr
 from gemmviz.session import Answer, Message, Session
 from gemmviz.ui.connections import listen
+from gemmviz.ui.source import namesakes
 from gemmviz.ui.source.wrong_guesses import WrongGuesses
 from gemmviz.ui.window.qt_loop import QtLoop
 
@@ -223,7 +224,7 @@ class BareFiles:
         """Take the text of the form: the file does not have it yet."""
         self._allow(path, text, described)
         self._corrected[path] = described, text
-        self._done(path, lambda: self._session.choice.add_kernel(kernels.parse(described, path), on_file=text))
+        self._done(path, lambda: namesakes.add(self._session, kernels.parse(described, path), on_file=text))
 
     def _say_guessed(self, kernel: Kernel, ask: Callable[[], object]) -> None:
         """Offer the form for a guess that was taken at once."""
@@ -259,7 +260,7 @@ class BareFiles:
         if trust.allows(path, text):
             trust.allow_here(path, described)
 
-    def _done(self, path: Path, act: Callable[[], None]) -> None:
+    def _done(self, path: Path, act: Callable[[], object]) -> None:
         """Do something with a file; a message says why if that was refused."""
         try:
             act()
