@@ -76,9 +76,15 @@ def sentence(thing: Finding | SiteTraffic) -> str:
 
 
 def names(reports: Iterable[Report]) -> str:
-    """Return the names of reports, grouped by size."""
+    """Return the names of reports: each launch, or several ones of the same sizes, with all its sizes."""
     at: dict[Problem, list[str]] = {}
     for report in reports:
         at.setdefault(report.problem, []).append(report.label)
-    named = (tr("{launches} at {size}", launches=", ".join(labels), size=problem) for problem, labels in at.items())
+    sizes: dict[tuple[str, ...], list[str]] = {}
+    for problem, labels in at.items():
+        sizes.setdefault(tuple(labels), []).append(str(problem))
+    named = (
+        tr("{launches} at {size}", launches=", ".join(labels), size=", ".join(several))
+        for labels, several in sizes.items()
+    )
     return ", ".join(named)

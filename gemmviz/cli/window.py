@@ -6,8 +6,10 @@ from typing import Any, cast
 
 from gemmviz.catalogue.errors import ConstraintError, UnknownKernel
 from gemmviz.catalogue.ladder import SUFFIXES
+from gemmviz.catalogue.matter_table import is_described
 from gemmviz.catalogue.plain import Plain
-from gemmviz.catalogue.user_file import why_no_file
+from gemmviz.catalogue.source_files import SOURCES
+from gemmviz.catalogue.user_file import read_source, why_no_file
 from gemmviz.cli import options
 from gemmviz.session import SPEEDS
 from gemmviz.session.files.snapshot_form import FURTHEST_SHIFT, ZOOMS, Snapshot
@@ -69,8 +71,30 @@ def _run(args: argparse.Namespace) -> int:
         raise UnknownKernel(why_no_file(Path(args.file)))
     chosen = snapshot(args)
     if args.file and chosen.keys() - {"theme", "language", "type_scale", "calm"}:
-        raise ConstraintError(f"{args.file} already gives the state to open: leave out the file, or the options")
+        _take_as_kernel(args)
+        chosen = snapshot(args)
     return app.run_window(args, chosen)
+
+
+def _take_as_kernel(args: argparse.Namespace) -> None:
+    """Take the file to open, with options about it, for the value of ``--kernel``.
+
+    Raises
+    ------
+    ConstraintError
+        When it cannot be both: it has a state of its own, has no front matter, or another kernel is named.
+    """
+    path = Path(args.file)
+    if path.suffix not in SOURCES:
+        raise ConstraintError(f"{args.file} already gives the state to open: leave out the file, or the options")
+    if args.kernel:
+        raise ConstraintError(f"{args.file} and --kernel {args.kernel}: open one of them")
+    if not is_described(read_source(path)):
+        raise ConstraintError(
+            f"{args.file} has no front matter, which size and parameters belong to: open it without these options and "
+            f"choose them in the window (S), or write its front matter with `gemmviz describe {args.file} --write`"
+        )
+    args.kernel, args.file = args.file, None
 
 
 def snapshot(args: argparse.Namespace) -> Snapshot:

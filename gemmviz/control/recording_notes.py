@@ -86,6 +86,14 @@ def _unseen(playable: Playable, session: Session) -> Message | None:
     return None
 
 
+def _of_guess(session: Session) -> str:
+    """Return what a wrong C says about a kernel whose launch was guessed: little, until other launches were tried."""
+    outcome = session.guesses.outcome(session.choice.kernel)
+    if outcome is None:
+        return tr("Its launch was guessed: other launches are tried now.")
+    return tr("Its launch was guessed, and no other one that was tried is right: {reason}", reason=outcome)
+
+
 def _noticed(playable: Playable, session: Session) -> Message | None:
     """Return a message with the recorder's notes, if there are any; with a wrong C it leads to the findings."""
     recording = playable.recording
@@ -103,6 +111,6 @@ def _noticed(playable: Playable, session: Session) -> Message | None:
     line = next((int(found[1]) for note in notes if (found := re.match(r"\S+?:(\d+): ", note))), None)
     answers: tuple[Answer, ...] = (show,) if recording.wrong else ()
     if recording.wrong and session.guesses.file(session.choice.kernel) is not None:
-        notes[0] = f"{notes[0]} {tr('Its launch was guessed and not tried: check the guess first.')}"
+        notes = [f"{notes[0]} {_of_guess(session)}"]
         answers = (Answer(tr("Check the guess…"), session.guesses.asked.emit), show)
     return Message("\n".join(notes[:4]), "warning", line, answers) if notes else None

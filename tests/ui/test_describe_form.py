@@ -90,6 +90,29 @@ def test_a_parameter_without_a_role_is_named(make_form):
     assert form.ok.isEnabled()
 
 
+FLAG = TEXT.replace("int inner)", "int inner, bool negative)").replace("] = s;", "] = negative ? -s : s;")
+
+
+def test_a_flag_whose_value_is_not_known_is_found_by_a_trial(make_form, qtbot):
+    """The form asked for a choice, and offered matrices and tensor maps for it; its trial was disabled."""
+    form = make_form(FLAG)
+    assert "negative" in form.verdict.text() and "F5" in form.verdict.text() and not form.ok.isEnabled()
+    qtbot.mouseClick(form.attempt, Qt.MouseButton.LeftButton)
+    qtbot.waitUntil(lambda: "C is right at" in form.outcome.text(), timeout=60_000)
+    assert '"0"]' in form.preview.toPlainText() and form.ok.isEnabled()
+
+
+def test_a_number_is_offered_numbers_only(make_form):
+    form = make_form(FLAG)
+    boxes = {box.accessibleName(): box for box in form.findChildren(QComboBox)}
+    for name in ("bool negative", "int rows"):
+        offered = {boxes[name].itemText(i) for i in range(boxes[name].count())}
+        assert {"0", "1", "M", "lda"} <= offered and not {"A", "A.map", "bias"} & offered
+    assert boxes["float * left"].findText("A.map") >= 0
+    boxes["bool negative"].setCurrentText("1")
+    assert form.ok.isEnabled() and '"1"]' in form.preview.toPlainText()
+
+
 def test_a_role_that_is_chosen_twice_is_reported(make_form, qtbot):
     form = make_form()
     box = next(b for b in form.findChildren(QComboBox) if b.currentText() == "B")
@@ -191,7 +214,7 @@ def test_a_flaw_is_said_once(tmp_path):
     flaw = Flaw("not compiled", 7, "no comma")
     for settled, said in (
         ("it cannot be compiled: mine.cu:7: no comma", "✗ it cannot be compiled: mine.cu:7: no comma"),
-        ("recorded: C is wrong", "✗ recorded: C is wrong; line 7: no comma"),
+        ("recorded: C is wrong", "✗ line 7: no comma; recorded: C is wrong"),
     ):
         tried = replace(made, settled=settled, flaws=(flaw,))
         assert outcome(tried, trying=False, may_run=True, theme=DARK) == (said, DARK.bad)

@@ -248,22 +248,92 @@ def test_a_permission_holds_for_a_text_only_if_comments_alone_stand_beside_it():
     assert not _is_text_with_comments(f"// ---\n{code}int g;\n", code)
 
 
-def test_a_wrong_c_of_a_guess_that_was_not_tried_leads_to_the_form(window, qtbot, tmp_path):
+def test_a_guess_that_makes_c_wrong_is_replaced_by_one_that_was_tried(window, qtbot, tmp_path):
     path = bare(window, tmp_path)
     # B by columns: the guess does not see it in an index that is computed in two steps.
     index = "        int at = t + ty;\n        at += Ax * col;\n        As[ty][tx] ="
-    text = path.read_text().replace("        As[ty][tx] =", index)
-    path.write_text(text.replace("B[(t + ty) * Bx + col]", "B[at]"))
+    code = path.read_text().replace("        As[ty][tx] =", index).replace("B[(t + ty) * Bx + col]", "B[at]")
+    path.write_text(code)
     open_trusted(window, path)
     wait_shown(window, qtbot)
     assert window.session.cursor.playable.recording.wrong
-    assert "guessed and not tried" in window.message_bar.text.text()
-    form = check_guess(window)
-    qtbot.waitUntil(lambda: form._guess.right, timeout=RECORDING_MS)
-    assert form.columns["B"].isChecked()
-    form.accept()
+    assert "other launches are tried now" in window.message_bar.text.text()
+    qtbot.waitUntil(lambda: window.session.choice.kernel.column_major == {"B"}, timeout=RECORDING_MS)
+    assert "right with another one" in window.message_bar.text.text()
     wait_shown(window, qtbot)
     assert window.session.cursor.playable.recording.wrong == 0
+    assert "right with another one" in window.message_bar.text.text()
+    # It is a guess still, and no edit.
+    assert path.read_text() == code and window.session.choice.all_unsaved() == []
+    form = check_guess(window)
+    assert form.columns["B"].isChecked()
+    form.reject()
+
+
+def test_a_guess_that_takes_larger_sizes_only_is_shown_at_one_of_them(window, qtbot, tmp_path):
+    """The size of the first guess stayed, and a message asked for another one."""
+    path = tmp_path / "wide.cu"
+    path.write_text(
+        "__global__ void wide(const float *A, const float *B, float *C, int M, int N, int K)\n{\n"
+        "    for (int part = 0; part < 4; part++) {\n"
+        "        int row = blockIdx.y * 16 + threadIdx.y, col = blockIdx.x * 64 + part * 16 + threadIdx.x;\n"
+        "        float sum = 0;\n"
+        "        for (int k = 0; k < K; k++)\n            sum += A[row * K + k] * B[k * N + col];\n"
+        "        C[row * N + col] = sum;\n    }\n}\n\n"
+        "void run(const float *A, const float *B, float *C, int M, int N, int K)\n{\n"
+        "    wide<<<dim3(N / 64, M / 16), dim3(16, 16)>>>(A, B, C, M, N, K);\n}\n"
+    )
+    open_trusted(window, path)
+    wait_shown(window, qtbot)
+    qtbot.waitUntil(lambda: not window.session.cursor.playable.recording.wrong, timeout=RECORDING_MS)
+    assert window.session.choice.problem.n % 64 == 0
+
+
+def test_a_kernel_that_multiplies_no_matrices_is_told_from_one_that_computes_a_wrong_c(window, qtbot, tmp_path):
+    path = tmp_path / "sums.cu"
+    path.write_text(
+        "__global__ void sums(const float *A, const float *B, float *C, int N)\n{\n"
+        "    int i = blockIdx.x * blockDim.x + threadIdx.x;\n    if (i < N)\n        C[i] = A[i] + B[i];\n}\n\n"
+        "void run(const float *A, const float *B, float *C, int N)\n{\n"
+        "    sums<<<(N + 31) / 32, 32>>>(A, B, C, N);\n}\n"
+    )
+    open_trusted(window, path)
+    wait_shown(window, qtbot)
+    assert window.session.cursor.playable.recording.wrong
+    qtbot.waitUntil(lambda: "vectors are added" in window.message_bar.text.text(), timeout=RECORDING_MS)
+    assert "no other one that was tried is right" in window.message_bar.text.text()
+    assert window.session.choice.base.path == path
+    form = check_guess(window)
+    form.reject()
+
+
+def test_another_kernel_of_the_file_can_be_chosen_later(window, qtbot, tmp_path):
+    """The form had described the first one, and a message said that its launch is no guess."""
+    one = (
+        "__global__ void one(const float *A, const float *B, float *C, int M, int N, int K)\n{\n"
+        "    int row = blockIdx.y * blockDim.y + threadIdx.y, col = blockIdx.x * blockDim.x + threadIdx.x;\n"
+        "    if (row >= M || col >= N)\n        return;\n    float sum = 0;\n"
+        "    for (int k = 0; k < K; k++)\n        sum += A[row * K + k] * B[k * N + col];\n"
+        "    C[row * N + col] = sum;\n}\n"
+    )
+    path = tmp_path / "both.cu"
+    path.write_text(one + one.replace("void one", "void other"))
+    entries = []
+    for wanted in ("other", "one"):
+        if not entries:
+            window.open_file(path)
+        else:
+            window.files.bare.check()
+        wait_guessed(window)
+        form = next(form for form in window.findChildren(DescribeForm) if form.isVisible())
+        form.entry.setCurrentText(wanted)
+        qtbot.waitUntil(form.ok.isEnabled, timeout=RECORDING_MS)
+        form.accept()
+        entries.append(window.session.choice.base.entry)
+    assert entries == ["other", "one"]
+    edit_as_typed(window.session, window.session.choice.text + "// mine\n")
+    window.files.bare.check()
+    assert "is not a guess" in window.message_bar.text.text()
 
 
 def test_the_form_can_be_opened_as_long_as_the_launch_is_a_guess(window, tmp_path):
@@ -278,3 +348,25 @@ def test_the_form_can_be_opened_as_long_as_the_launch_is_a_guess(window, tmp_pat
     edit_as_typed(window.session, window.session.choice.text + "// mine\n")
     window.files.bare.check()
     assert "is not a guess" in window.message_bar.text.text()
+
+
+def test_a_file_with_the_name_of_another_one_can_take_its_place(window, qtbot, tmp_path):
+    """`matmul.cu` of a second folder could not be opened: a message said to rename it."""
+    first = bare(window, tmp_path)
+    second = tmp_path / "other" / first.name
+    second.parent.mkdir()
+    second.write_text(first.read_text())
+    open_trusted(window, first)
+    wait_shown(window, qtbot)
+    window.open_file(second)
+    wait_guessed(window)
+    assert window.session.choice.base.path == first and "other can take its place" in window.message_bar.text.text()
+    count = len(window.session.choice.kernels)
+    press(window, "Open it instead")
+    assert window.session.choice.base.path == second and len(window.session.choice.kernels) == count
+    assert window.session.choice.all_unsaved() == []
+    # A file with edits keeps its place.
+    edit_as_typed(window.session, window.session.choice.text + "// mine\n")
+    window.open_file(first)
+    wait_guessed(window)
+    assert window.session.choice.base.path == second and "rename bare.cu" in window.message_bar.text.text()

@@ -78,6 +78,17 @@ def test_space_presses_the_button_that_tab_reached_and_does_not_play(window, qtb
     assert not window.session.playback.playing
 
 
+@pytest.mark.parametrize("key", [Qt.Key.Key_Return, Qt.Key.Key_Enter])
+def test_return_presses_the_button_that_has_the_focus(window, qtbot, key):
+    """It did nothing outside of dialogs: Tab went to “Run it”, and only Space pressed it."""
+    open_size(window, qtbot)
+    tab_to(window, qtbot, window.recording.auto)
+    on = window.recording.auto.isChecked()
+    qtbot.keyClick(window.recording.auto, key)
+    assert window.recording.auto.isChecked() is not on
+    qtbot.keyClick(window.recording.auto, key)
+
+
 @pytest.mark.new_window
 def test_only_the_widget_with_the_focus_is_watched_for_keys(monkeypatch, window, qtbot):
     watched, filtered = [], KeyGuard.eventFilter

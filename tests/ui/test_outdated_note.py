@@ -19,6 +19,15 @@ def test_a_long_name_is_shortened_and_the_size_stays(qapp) -> None:
     assert shown.startswith("still") and shown.endswith("8 × 9")
 
 
+def test_how_far_a_recording_is_can_be_read_beside_a_long_name(qapp) -> None:
+    """One line had both, and of both only the ends: `Still matmul_kernel<16, ... 7.0 s…`."""
+    metrics, name = QFontMetricsF(QFont()), "matmul_kernel<16, 16, 128, 128, 16, 8, 8>"
+    second = "Recording 1.4 × 10⁸ accesses…"
+    box = QRectF(0, 0, metrics.horizontalAdvance(second) + 4 * metrics.averageCharWidth(), 2.2 * metrics.height())
+    first, shown = within(f"Still showing {name} at 256 × 256 × 256{BETWEEN}{second}", box, metrics).split("\n")
+    assert shown == second and first.startswith("Still") and first.endswith("256")
+
+
 def test_a_note_in_two_lines_has_its_size_in_the_second_and_no_dot_between(qapp) -> None:
     metrics, text = QFontMetricsF(QFont()), f"Showing the last version that compiled{BETWEEN}8 × 8 × 8"
     wide, high = metrics.horizontalAdvance(text), metrics.height()

@@ -164,3 +164,20 @@ def test_a_file_that_is_not_there_is_said_where_it_was_typed(monkeypatch, tmp_pa
     for words in (["mine.cu"], ["window", "mine.cu"]):
         assert run(words) == 2
         assert "no file mine.cu" in capsys.readouterr().err
+
+
+def test_a_file_of_a_kernel_takes_a_size(monkeypatch, tmp_path, capsys):
+    """The command said that a .cu file “already gives the state to open”."""
+    opened = []
+    monkeypatch.setattr("gemmviz.app.run_window", lambda args, chosen: opened.append((args.file, chosen)) or 0)
+    path, bare = tmp_path / "mine.cu", tmp_path / "bare.cu"
+    path.write_text('// ---gemmviz\n// entry = "mine"\n// ---\n')
+    bare.write_text("__global__ void mine(float *A, float *B, float *C) {}\n")
+    assert run(["window", str(path), "--size", "64"]) == 0
+    [(file, chosen)] = opened
+    assert file is None and chosen["kernel"]["path"] == str(path) and chosen["size"] == [64, 64, 64]
+    assert run(["window", str(bare), "--size", "64"]) == 2
+    said = " ".join(capsys.readouterr().err.split())
+    assert "no front matter" in said and "open it without these options" in said
+    assert run(["window", str(path), "--kernel", "gputiled"]) == 2
+    assert "open one of them" in capsys.readouterr().err

@@ -323,6 +323,21 @@ def test_the_form_for_a_bare_file_runs_nothing_until_it_is_allowed(window, qtbot
     assert not window.session.permission.held
 
 
+def test_the_stage_has_the_keys_after_the_form_has_answered_the_question(window, qtbot, tmp_path):
+    path = tmp_path / "plain.c"
+    path.write_text(BARE)
+    window.open_file(path)
+    wait_guessed(window)
+    assert window.focusWidget() is window.run_question.look_button
+    form = check_guess(window)
+    qtbot.waitExposed(form)
+    qtbot.mouseClick(form.attempt, Qt.MouseButton.LeftButton)
+    qtbot.waitUntil(lambda: "C is right at" in form.outcome.text(), timeout=RECORDING_MS)
+    qtbot.mouseClick(form.ok, Qt.MouseButton.LeftButton)
+    wait_recorded(window, qtbot)
+    assert window.focusWidget() is window.stage  # Space plays: it did nothing on the tabs, the next in Tab's order
+
+
 def test_the_form_does_not_ask_for_a_text_that_runs_already(window, qtbot, tmp_path):
     path = tmp_path / "plain.c"
     path.write_text(BARE)
@@ -344,7 +359,7 @@ def test_the_question_is_asked_about_a_file_whose_launch_was_guessed(window, qtb
     assert window.session.permission.asks and window.run_question.isVisible()
     # Nobody changed the text here: the question said so, among other possible reasons.
     details = window.run_question.details.text()
-    assert "Its launch was guessed" in details and "changed here" not in details
+    assert "The guess of its launch" in details and "changed here" not in details
     assert_not_run(window, qtbot, sent, marker)
 
 

@@ -70,7 +70,7 @@ def candidates(guess: Guess) -> Iterator[Guess]:
     """
     guess = named_by_grid(guess)
     seen: set[object] = set()
-    flags = [name for (name, kind), role in zip(guess.parameters, guess.roles, strict=True) if _is_flag(kind, role)]
+    flags = [name for (name, kind), role in zip(guess.parameters, guess.roles, strict=True) if is_flag(kind, role)]
     for one in _flagged(guess, flags) if flags else _all(guess):
         launched = (
             one.roles,
@@ -87,7 +87,7 @@ def candidates(guess: Guess) -> Iterator[Guess]:
             yield one
 
 
-def _is_flag(kind: str, role: str) -> bool:
+def is_flag(kind: str, role: str) -> bool:
     """Return whether a parameter without a role may be a flag, such as one for a layout: a whole number."""
     return not role and (kind in WHOLE or kind == "bool")
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from gemmviz.catalogue.dtypes import ElementType, SumType, sums_of
 from gemmviz.catalogue.front_matter import POINTER, SCALARS, VERSION_OF_STRUCTS, needed_version
 from gemmviz.catalogue.guessing.flaw import Flaw
-from gemmviz.catalogue.guessing.roles import GuessReason
+from gemmviz.catalogue.guessing.roles import WHOLE, GuessReason
 from gemmviz.catalogue.matrices import BIAS, MATRICES, D
 from gemmviz.catalogue.source_files import is_cuda
 from gemmviz.catalogue.tensor_map import SUFFIX
@@ -17,6 +17,7 @@ from gemmviz.catalogue.unclosed_body import unclosed_body
 from gemmviz.language import tr
 
 ROLES = (*MATRICES, D, BIAS, *(matrix + SUFFIX for matrix in MATRICES), *SCALARS, "0")
+_NUMBERS = (*SCALARS, "0", "1")
 # A guess with a lower confidence is listed among the doubts.
 SURE = 0.5
 _SAID = 0.9
@@ -247,3 +248,8 @@ def _texts(parts: Iterable[str]) -> str:
 def is_stated(made: Guess, key: str) -> bool:
     """Return whether the host code gives a part of the launch: ``"block"``, ``"shared"``."""
     return made.why.get(key, GuessReason(1, "")).confidence >= _SAID
+
+
+def roles_for(kind: str) -> tuple[str, ...]:
+    """Return what an argument of a type may be: a whole number or a flag is neither a matrix nor a map."""
+    return _NUMBERS if kind in WHOLE or kind == "bool" else ROLES

@@ -232,13 +232,21 @@ def _on_file(session: OnScreen, fields: KernelFields) -> Kernel:
         return kernels.parse(fields["text"], path)
 
 
+def _text_on_disk(path: Path) -> str:
+    """Return the text of a kernel's file, which may have no front matter; an empty text if it cannot be read."""
+    try:
+        return kernels.read(path)
+    except (OSError, GemmvizError):
+        return ""
+
+
 def _choose(session: OnScreen, plain: Snapshot, base: Kernel, problem: Problem, params: Mapping[str, int]) -> None:
     if "kernel" in plain:
         fields = plain["kernel"]
         if base in session.choice.kernels:
             session.choice.choose_kernel(base)
         else:
-            session.choice.add_kernel(base, on_file=base.text if base.path.is_file() else "")
+            session.choice.add_kernel(base, on_file=_text_on_disk(base.path))
         if plain.get("breaks"):
             session.choice.break_it(tuple(plain["breaks"]))
         elif session.choice.text != fields.get("text", base.text):

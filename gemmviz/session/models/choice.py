@@ -311,6 +311,8 @@ class Choice:
     def add_kernel(self, kernel: Kernel, on_file: str | None = None) -> None:
         """Add a kernel to the ladder, replacing the kernel of the same file, and choose it.
 
+        Size and parameters stay if the kernel of the same file was chosen and the new one takes them.
+
         Parameters
         ----------
         kernel
@@ -324,7 +326,7 @@ class Choice:
             When another kernel of the ladder has its name.
         """
         known = kernel.path in [k.path for k in self.kernels]
-        if known and kernel.path == self.base.path:
+        if known and kernel.path == self.base.path and self._fits(kernel):
             params = self.params
             self._replace(kernel, on_file)
             self.breaks, self.fault, self.base = (), None, kernel
@@ -334,6 +336,15 @@ class Choice:
             return
         self._replace(kernel, on_file)
         self.choose_kernel(kernel)
+
+    def _fits(self, kernel: Kernel) -> bool:
+        """Return whether another text of the chosen kernel takes the chosen size and parameters."""
+        params = {name: self.params.get(name, value) for name, value in kernel.defaults.items()}
+        try:
+            launch(kernel, self.problem, params)
+        except GemmvizError:
+            return False
+        return True
 
     def renew(self, kernel: Kernel) -> None:
         """Replace a kernel whose file has changed; the chosen kernel stays chosen."""
@@ -354,6 +365,18 @@ class Choice:
             raise GemmvizError(
                 tr("there is a kernel named {name} already: rename {file}", name=repr(name), file=path.name)
             )
+
+    def namesake(self, kernel: Kernel) -> Kernel | None:
+        """Return the kernel of another of the user's files that has a kernel's name; None if there is none."""
+        same = (k for k in self.kernels if k.name == kernel.name and k.path != kernel.path)
+        return next((k for k in same if not self.is_shipped_file(k)), None)
+
+    def add_instead(self, kernel: Kernel, other: Kernel, on_file: str | None = None) -> None:
+        """Add a kernel in the place of another file's, which leaves the ladder; see `add_kernel`."""
+        self.kernels[self.kernels.index(other)] = kernel
+        self._drafts.pop(other.path, None)
+        self._on_file.pop(other.path, None)
+        self.add_kernel(kernel, on_file)
 
     def _replace(self, kernel: Kernel, on_file: str | None) -> None:
         paths = [k.path for k in self.kernels]

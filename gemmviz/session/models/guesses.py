@@ -1,4 +1,4 @@
-"""The kernels whose launch was guessed and not tried."""
+"""The kernels whose launch was guessed."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -23,6 +23,7 @@ class Guesses:
 
     def __init__(self) -> None:
         self._files: dict[Path, _Kept] = {}
+        self._outcomes: dict[Path, str] = {}
 
     def keep(self, kernel: Kernel, file: object, code: str) -> None:
         """Remember the file from whose guess a kernel was made.
@@ -37,6 +38,7 @@ class Guesses:
             The file's text.
         """
         self._files[kernel.path] = _Kept(kernel.text, kernel.text.removeprefix(code), file)
+        self._outcomes.pop(kernel.path, None)
 
     def forget(self, kernel: Kernel) -> None:
         """Take a kernel's launch for one that is no guess any more."""
@@ -46,6 +48,14 @@ class Guesses:
         """Return the file of a kernel's guess; None if the launch in the kernel's text is not a guess."""
         kept = self._files.get(kernel.path)
         return kept.file if kept is not None and kept.text == kernel.text else None
+
+    def note(self, kernel: Kernel, outcome: str) -> None:
+        """Remember why no launch that was tried for a kernel makes C right."""
+        self._outcomes[kernel.path] = outcome
+
+    def outcome(self, kernel: Kernel) -> str | None:
+        """Return what `note` was told about a kernel's guess; None if other launches were not tried."""
+        return self._outcomes.get(kernel.path)
 
     def code(self, base: Kernel, text: str) -> str | None:
         """Return an edited text without the guess; None if its launch is not a guess, or was edited, too.

@@ -75,7 +75,7 @@ class Array:
     def cells(self, elements: Column) -> tuple[Column, Column]:
         """Return (row, column) of elements given by their position in memory.
 
-        Higher dimensions are folded into the rows; see `grid` for a single dimension.
+        More dimensions, or a single one, are folded into rows and columns: see `grid`.
         """
         rows, columns = self.grid
         elements = elements.astype(np.int64)
@@ -88,12 +88,22 @@ class Array:
         """(rows, columns) in which the array is drawn.
 
         Dynamic shared memory has a single dimension: it is folded into rows of 32 elements, one per bank for 4-byte
-        elements, if its size is a multiple of 32.
+        elements, if its size is a multiple of 32. A shared array with more than two dimensions is divided where the
+        picture is nearest to a square: of 64 x 16 vectors of four numbers, each row has the 64 numbers of 16 vectors.
         """
         columns = self.shape[-1]
-        if len(self.shape) == 1 and self.space == "shared" and columns % _BANKS == 0:
-            columns = _BANKS
+        if self.space == "shared":
+            sides = [side for side in self.shape if side > 1]
+            if len(sides) <= 1 and self.size % _BANKS == 0:
+                columns = _BANKS
+            elif len(sides) > 2:
+                columns = min((prod(sides[at:]) for at in range(len(sides) - 1, 0, -1)), key=self._stretch)
         return self.size // columns, columns
+
+    def _stretch(self, columns: int) -> float:
+        """Return how often the longer side of a picture with so many columns has the shorter one."""
+        rows = self.size // columns
+        return max(rows, columns) / min(rows, columns)
 
 
 @dataclass(frozen=True)

@@ -143,7 +143,7 @@ class RunQuestion(QFrame):
 
     def _show(self) -> None:
         permission = self._permission
-        focus = QApplication.focusWidget()
+        focus = self.window().focusWidget()  # also while a dialog has the keyboard: the window gets it back afterwards
         had_focus = focus is not None and self.isAncestorOf(focus)
         self.setVisible(permission.held)
         if not permission.held:
@@ -205,7 +205,8 @@ class RunQuestion(QFrame):
         folder = permission.folder
         if folder is None and self._is_guessed():
             text = tr(
-                "Its launch was guessed and is not in the file. So only this text can be allowed, not its whole folder."
+                "The guess of its launch is shown below the text, and is not in the file. So only this text can be "
+                "allowed, not its whole folder."
             )
             texts.append(text)
         elif folder is None:

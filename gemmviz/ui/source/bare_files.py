@@ -17,6 +17,8 @@ from gemmviz.control.guess_reader import GuessedFile, GuessReader
 from gemmviz.language import tr
 from gemmviz.session import Answer, Message, Session
 from gemmviz.ui.connections import listen
+from gemmviz.ui.source import namesakes
+from gemmviz.ui.source.wrong_guesses import WrongGuesses
 from gemmviz.ui.window.qt_loop import QtLoop
 
 _SLOW_MS = 300
@@ -41,6 +43,8 @@ class BareFiles:
         self._slow_name = ""
         self._reading: Message | None = None
         self._too = ""
+        self._corrected: dict[Path, tuple[str, str]] = {}  # with the description of the form, and without
+        self._wrong = WrongGuesses(window, session)
         listen(window, session.guesses.asked, self.check)
 
     @property
@@ -141,17 +145,26 @@ class BareFiles:
         say(kernel)
 
     def check(self) -> None:
-        """Show the form with the guess of the chosen kernel; for another kernel, a message says that there is none."""
+        """Show the form with the guess of the chosen kernel; for another kernel, a message says that there is none.
+
+        A text that the form has described, and nobody has edited since, is asked about again: a file can have several
+        kernels.
+        """
         kernel = self._session.choice.kernel
         file = self._session.guesses.file(kernel)
         if isinstance(file, GuessedFile):
             self._ask(file, partial(self._correct, file.path))
             return
+        described, code = self._corrected.get(kernel.path, ("", ""))
+        if kernel.text == described and self._session.choice.on_file(kernel) == code:
+            self._read(kernel.path, code, lambda file: self._ask(file, partial(self._correct, file.path)))
+            return
         message = tr("{kernel}: its launch is not a guess; front matter in its text describes it.", kernel=kernel.alias)
         self._session.messages.tell(Message(message, "info"))
 
     def close(self) -> None:
-        """Open no further file."""
+        """Open no further file, and try no further launch."""
+        self._wrong.stop()
         self._reader.close()
         self._slow.stop()
 
@@ -210,7 +223,8 @@ class BareFiles:
     def _correct(self, path: Path, text: str, described: str) -> None:
         """Take the text of the form: the file does not have it yet."""
         self._allow(path, text, described)
-        self._done(path, lambda: self._session.choice.add_kernel(kernels.parse(described, path), on_file=text))
+        self._corrected[path] = described, text
+        self._done(path, lambda: namesakes.add(self._session, kernels.parse(described, path), on_file=text))
 
     def _say_guessed(self, kernel: Kernel, ask: Callable[[], object]) -> None:
         """Offer the form for a guess that was taken at once."""
@@ -234,6 +248,7 @@ class BareFiles:
         trust, shown = self._session.permission.trust, self._session.choice.base
         if shown.path == path and _is_text_with_comments(shown.text, text) and trust.allows(path, shown.text):
             trust.allow(path, text)  # the code with its guess may run: so the form does not ask again
+        self._wrong.stop()  # the form tries it
         form = DescribeForm(file, trust, self._window)
         form.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         form.accepted.connect(lambda: corrected(text, form.accepted_text()))
@@ -245,7 +260,7 @@ class BareFiles:
         if trust.allows(path, text):
             trust.allow_here(path, described)
 
-    def _done(self, path: Path, act: Callable[[], None]) -> None:
+    def _done(self, path: Path, act: Callable[[], object]) -> None:
         """Do something with a file; a message says why if that was refused."""
         try:
             act()

@@ -24,7 +24,7 @@ from gemmviz.catalogue.dtypes import ELEMENT_TYPES, SUM_TYPES
 from gemmviz.catalogue.errors import ConstraintError, FrontMatterError, GemmvizError
 from gemmviz.catalogue.guessing.guess import guess
 from gemmviz.catalogue.guessing.guessed_kernel import guessed_kernel
-from gemmviz.catalogue.guessing.guessed_matter import ROLES, SURE, Guess
+from gemmviz.catalogue.guessing.guessed_matter import SURE, Guess, roles_for
 from gemmviz.catalogue.guessing.roles import GuessReason
 from gemmviz.catalogue.guessing.tokens import split_text
 from gemmviz.catalogue.launch import launch, nearest_size
@@ -39,7 +39,7 @@ from gemmviz.ui.discard import forget_style
 from gemmviz.ui.look.fonts import mono_style
 from gemmviz.ui.look.style import scaled, style_sheet
 from gemmviz.ui.look.theme import DARK, LIGHT, Theme
-from gemmviz.ui.source.describe_outcome import outcome
+from gemmviz.ui.source.describe_outcome import asked, has_open_flags, outcome
 from gemmviz.ui.source.describe_trial import Trial
 from gemmviz.ui.source.described_text import DescribedText
 
@@ -194,8 +194,9 @@ class DescribeForm(QDialog):
         self._rows = []
         for (name, kind), role in zip(made.parameters, made.roles, strict=True):
             box = QComboBox()
-            computed = role and role not in ROLES  # from sizes: "4 * N"
-            box.addItems([*ROLES, *([role] if computed else []), _UNKNOWN])
+            offered = roles_for(kind)
+            computed = role and role not in offered  # from sizes: "4 * N"
+            box.addItems([*offered, *([role] if computed else []), _UNKNOWN])
             box.setCurrentText(role or _UNKNOWN)
             known = made.why.get(name)
             box.setProperty("sure", "no" if known and known.confidence < SURE else "yes")
@@ -298,6 +299,7 @@ class DescribeForm(QDialog):
         made, theme = self._described(), self._theme()
         self.preview.show_text(made.described() if made.entry else self._text)
         wrong_line = None
+        untried = not self._touched and has_open_flags(made)
         try:
             kernel = guessed_kernel(made) if made.entry else None
             if kernel is None:
@@ -322,14 +324,14 @@ class DescribeForm(QDialog):
             wrong_line = getattr(error, "line", None)
             open_ones = [name or kind for (name, kind), role in made.arguments if not role]
             if open_ones:
-                verdict = tr("Choose what {name} is, on the left, in place of “?”.", name=open_ones[0])
+                verdict = asked(open_ones[0], untried)
         self.preview.tint(made.front_matter().count("\n") if made.entry else 0, wrong_line, theme)
         self.verdict.setText(("✓ " if good else "✗ ") + verdict)
         self.verdict.setStyleSheet(f"color: {theme.good if good else theme.bad}; font-weight: bold;")
         self.ok.setEnabled(good)
-        self.attempt.setEnabled(good)
-        asked = [] if self._touched else made.doubts
-        self.doubts.setText("\n".join(f"? {doubt}" for doubt in asked if doubt != verdict))
+        self.attempt.setEnabled(good or untried)  # a trial may show what an argument is
+        doubts = [] if self._touched else made.doubts
+        self.doubts.setText("\n".join(f"? {doubt}" for doubt in doubts if doubt != verdict))
         self.doubts.setVisible(bool(self.doubts.text()))
         self._show_outcome()
 

@@ -1,5 +1,6 @@
 """What the form for a kernel without front matter says about its guess: whether it was tried, and how that ended."""
 
+from gemmviz.catalogue.guessing.candidates import is_flag
 from gemmviz.catalogue.guessing.guessed_matter import Guess
 from gemmviz.language import tr
 from gemmviz.ui.look.theme import Theme
@@ -30,6 +31,20 @@ def outcome(guess: Guess, trying: bool, may_run: bool, theme: Theme) -> tuple[st
     if trying:
         return tr("Recording small problems …"), theme.muted
     if guess.settled:
-        said = "; ".join([guess.settled, *(str(one) for one in guess.flaws if one.text not in guess.settled)])
+        flaws = (str(one) for one in guess.flaws if one.text not in guess.settled)
+        said = "; ".join([*flaws, guess.settled])  # the reason first: the rest is about the launch
         return ("✓ " if guess.right else "✗ ") + said, theme.good if guess.right else theme.bad
     return tr("Not tried yet with these values."), theme.muted
+
+
+def has_open_flags(guess: Guess) -> bool:
+    """Return whether a trial may show what all open arguments of a guess are: it tries values of flags."""
+    kinds = [kind for (_, kind), role in zip(guess.parameters, guess.roles, strict=True) if not role]
+    return bool(kinds) and all(is_flag(kind, "") for kind in kinds) and not guess.settled
+
+
+def asked(name: str, untried: bool) -> str:
+    """Return the request to choose what an argument is; a trial that has not been made may find it out."""
+    if untried:
+        return tr("{name} is not known yet. F5 tries values for it; or choose one on the left.", name=name)
+    return tr("Choose what {name} is, on the left, in place of “?”.", name=name)

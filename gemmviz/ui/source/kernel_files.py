@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from typing import TypeVar
 
@@ -20,7 +21,7 @@ from gemmviz.session.files import state_file
 from gemmviz.session.models.two_versions import Side
 from gemmviz.session.tour import lesson_file
 from gemmviz.ui.connections import listen
-from gemmviz.ui.source import pasted
+from gemmviz.ui.source import namesakes, pasted
 from gemmviz.ui.source.bare_files import BareFiles
 from gemmviz.ui.source.file_watch import FileWatch
 from gemmviz.ui.source.kernel_saving import PATTERN, KernelSaving
@@ -111,16 +112,16 @@ class KernelFiles(QObject):
             elif full.suffix == state_file.SUFFIX:
                 self.state_wanted.emit(full)
             else:
-                add = self.session.choice.add_kernel
+                add = partial(namesakes.add, self.session)
                 self.bare.open(full, self._unless_edited(full, add), lambda: self._load(full, add))
 
         self._attempt(path, start)
 
-    def _load(self, path: Path, take: Callable[[Kernel], None]) -> None:
+    def _load(self, path: Path, take: Callable[[Kernel], object]) -> None:
         """Hand over the kernel of a file with front matter; for another file, a message gives the reason."""
         self._attempt(path, lambda: take(kernels.load(path)))
 
-    def _attempt(self, path: Path, act: Callable[[], None]) -> None:
+    def _attempt(self, path: Path, act: Callable[[], object]) -> None:
         """Do something with a file; a message says why it was not possible."""
         try:
             act()
@@ -226,7 +227,7 @@ class KernelFiles(QObject):
             return
         self._take(base)
 
-    def _unless_edited(self, path: Path, take: Callable[[_Found], None]) -> Callable[[_Found], bool]:
+    def _unless_edited(self, path: Path, take: Callable[[_Found], object]) -> Callable[[_Found], bool]:
         """Return a function that takes the text of a file; it asks if the text here was edited after this call.
 
         The function returns whether the text was taken.
@@ -239,8 +240,7 @@ class KernelFiles(QObject):
         def hand_over(found: _Found) -> bool:
             base, now = self._base(path), edits()
             if base is None or now in (None, before):
-                take(found)
-                return True
+                return take(found) is not False
             self._ask_both(base)
             return False
 

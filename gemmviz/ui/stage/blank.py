@@ -153,7 +153,7 @@ def outdated(painter: QPainter, place: QRectF, taken: float, theme: Theme, text:
 
 
 def within(text: str, box: QRectF, metrics: QFontMetricsF) -> str:
-    """Return a text that fits into a box: in lines, or where that is cut in one, shortened in its middle.
+    """Return a text that fits into a box: in lines, or where that is cut, with each part shortened in its middle.
 
     The name of a template with its arguments is one long word, which no line breaks.
     """
@@ -162,4 +162,8 @@ def within(text: str, box: QRectF, metrics: QFontMetricsF) -> str:
         in_one = BETWEEN not in way or needed.height() < 1.5 * metrics.height()
         if in_one and needed.width() <= box.width() and needed.height() <= box.height():
             return way
-    return metrics.elidedText(text, Qt.TextElideMode.ElideMiddle, box.width() - 2 * metrics.averageCharWidth())
+    parts = text.split(BETWEEN)
+    if len(parts) * metrics.height() > box.height():
+        parts = [text]
+    room = box.width() - 2 * metrics.averageCharWidth()
+    return "\n".join(metrics.elidedText(part, Qt.TextElideMode.ElideMiddle, room) for part in parts)

@@ -304,7 +304,8 @@ def shared_tiles(recording: Recording, arrays: list[int], bounds: Bounds, larges
 
 def stages(array: Array) -> int:
     """Return how many parts of a shared array stand one below the other, as declared: [stages][rows][…]."""
-    return array.shape[0] if array.space == "shared" and len(array.shape) > 2 else 1
+    parts = array.shape[0] if array.space == "shared" and len(array.shape) > 2 else 1
+    return parts if parts < array.grid[0] else 1  # a single row is no part: each row of a tile of vectors
 
 
 def shared_title(recording: Recording, array: int) -> str:

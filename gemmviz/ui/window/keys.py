@@ -1,18 +1,20 @@
 """Lets the widget with the focus use its own keys, although shortcuts of the window have the same keys."""
 
 from PySide6.QtCore import QEvent, QObject, Qt
+from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QAbstractButton, QComboBox, QTabBar, QWidget
 
 from gemmviz.ui.known import qt, shortcut
 from gemmviz.ui.look.accessible import name_parts
 
 _GUARDED = "gemmviz_keeps_its_keys"
+_RETURNS = (Qt.Key.Key_Return, Qt.Key.Key_Enter)
 _PRESSES = (Qt.Key.Key_Space,)
 _CHOOSES = (Qt.Key.Key_Space, Qt.Key.Key_Left, Qt.Key.Key_Right, Qt.Key.Key_Home, Qt.Key.Key_End)
 
 
 class KeyGuard(QObject):
-    """Keeps Space, arrows, Home and End for buttons, boxes and tabs that have the focus through the Tab key.
+    """Keeps Space, Return, arrows, Home and End for buttons, boxes and tabs that have the focus through the Tab key.
 
     The mouse does not give them the focus, so that Space still plays after a click.
 
@@ -48,7 +50,10 @@ class KeyGuard(QObject):
             now.installEventFilter(self)
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """Claim a key before it becomes a shortcut."""
+        """Claim a key before it becomes a shortcut; Return presses a button, as in a dialog."""
+        if isinstance(watched, QAbstractButton) and _is_return(event):
+            watched.click()
+            return True
         key = shortcut(event)
         if key is not None:
             keys = _PRESSES if isinstance(watched, QAbstractButton) else _CHOOSES
@@ -56,3 +61,9 @@ class KeyGuard(QObject):
                 event.accept()
                 return True
         return False
+
+
+def _is_return(event: QEvent) -> bool:
+    if not isinstance(event, QKeyEvent) or event.type() != QEvent.Type.KeyPress:
+        return False
+    return event.key() in _RETURNS and not event.isAutoRepeat()

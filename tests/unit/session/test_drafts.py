@@ -105,6 +105,26 @@ def test_text_that_is_no_kernel_and_a_file_of_ones_own_come_back(tmp_path):
     found.close(keep=False)
 
 
+def test_the_description_of_a_file_without_one_comes_back_as_an_edit(tmp_path):
+    """It was taken for the file's own text: it was neither kept any longer nor asked about at the end."""
+    path = tmp_path / "mine.c"
+    code = "void mine(float *A, float *B, float *C) { C[0] = A[0] * B[0]; }\n"
+    path.write_text(code)
+    described = f'// ---gemmviz\n// entry = "mine"\n// args = ["A", "B", "C"]\n// ---\n{code}'
+    session = new_session()
+    kept = Drafts(session)
+    session.choice.add_kernel(parse(described, path), on_file=code)
+    kept.close(keep=True)
+    other = new_session()
+    found = Drafts(other)
+    found.find()
+    found.restore()
+    base = other.choice.base
+    assert other.choice.text == described and other.choice.on_file(base) == code
+    assert other.choice.all_unsaved() == [base] and len(kept_files()) == 2  # this program keeps it now, with its lock
+    found.close(keep=False)
+
+
 def test_edits_made_meanwhile_are_not_replaced(program):
     program.kill()
     program.wait()
