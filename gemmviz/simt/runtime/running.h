@@ -9,7 +9,7 @@
 //   block_memory                             the shared memory of blocks that run together
 //   ownership                                the block of each element of C, while several processes run blocks
 //   rows pages values                        the thread and phase of each row; the memory of rows; their values
-//   access                                   records one access
+//   access last_access                       records one access; one that is like the last of its instruction
 //   found_tiles                              the rows of the first blocks, when the tiles of boxes are known
 //   contexts                                 the switch from one thread to another; it calls nothing
 //   fibres async_copies                      threads and their waits; cp.async
@@ -43,7 +43,6 @@ typedef struct {
     uint32_t rank;       // of the block in its cluster
     uint64_t marked;     // rows up to here belong to a known thread, phase and turn: see gv_mark
     uint64_t rows_room, more_room; // rows and further words with prepared pages: see pages.h
-    uint64_t rows_expected, more_expected; // in all; 0: not known
     int64_t lost_ns;     // by huge pages, against small ones: see pages.c
     int sharing;         // one of the values below
     // Whether blocks run together, and a range of addresses whose memory holds the running block's data: see
@@ -106,8 +105,12 @@ static inline int gv_near_stacks(uintptr_t at)
 // Returns whether a postponed instruction of the running thread may change these registers.
 static inline int gv_changes(uintptr_t at, uint32_t bytes)
 {
-    for (uintptr_t part = at / GV_PART; part <= (at + bytes - 1) / GV_PART; part++)
-        if (gv_now.changing[part % GV_CHANGING / 64] >> part % 64 & 1) return 1;
+    uintptr_t first = at / GV_PART, last = (at + bytes - 1) / GV_PART;
+    const uint64_t *changing = gv_now.changing;
+    if (bytes <= GV_PART)
+        return (changing[first % GV_CHANGING / 64] >> first % 64 | changing[last % GV_CHANGING / 64] >> last % 64) & 1;
+    for (uintptr_t part = first; part <= last; part++)
+        if (changing[part % GV_CHANGING / 64] >> part % 64 & 1) return 1;
     return 0;
 }
 
