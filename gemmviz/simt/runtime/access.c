@@ -271,5 +271,7 @@ int gv_access_pieces(const uintptr_t *at, uint32_t count, const void *data, uint
 
 void gv_site_is(uintptr_t pc, int kind)
 {
-    if (!gv_now.run->count_only) gv_now.run->site_kind[site_at(pc)] = (uint8_t)kind;
+    if (gv_now.run->count_only) return;
+    const gv_last_access *l = gv_last_of(pc);
+    gv_now.run->site_kind[l->key == gv_key_of(pc) ? l->site : site_at(pc)] = (uint8_t)kind;
 }

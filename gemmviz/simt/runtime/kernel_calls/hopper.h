@@ -32,6 +32,21 @@ typedef struct {
     int minus; // whether the product is subtracted
 } gv_wgmma_product;
 
+// The same product in the arguments of one call, as a structure would be written word by word: the bytes of each
+// operand (next_bytes, group_bytes << 32), and the rest in these bits.
+enum {
+    GV_WGMMA_N = 0,
+    GV_WGMMA_TYPE_D = 9,
+    GV_WGMMA_TYPE_A = 13,
+    GV_WGMMA_TYPE_B = 17,
+    GV_WGMMA_A_ACROSS = 21,
+    GV_WGMMA_B_ACROSS = 22,
+    GV_WGMMA_REGISTERS = 23, // the address of A is that of its registers
+    GV_WGMMA_ROW_A = 24,     // in 16 bytes
+    GV_WGMMA_ROW_B = 28,
+    GV_WGMMA_ADD = 32,
+};
+
 // The position of a byte of a swizzled box: its 16-byte piece moves within the row, depending on the row.
 static inline uintptr_t gv_swizzled(uintptr_t at, uint32_t swizzle)
 {
@@ -97,6 +112,7 @@ void gv_remote_store(void *to, const void *from, uint32_t bytes, uint32_t block)
 void *gv_map_shared(void *p, uint32_t rank) GV_CALLED;
 uint32_t gv_mapped_rank(const void *p) GV_CALLED;
 void gv_wgmma(void *d, const gv_wgmma_product *p) GV_CALLED; // d: n / 2 sums of the thread
+void gv_wgmma_of(void *d, uintptr_t a, uint64_t a_bytes, uintptr_t b, uint64_t b_bytes, uint64_t how) GV_CALLED;
 void gv_wgmma_apart(void *const *d, const gv_wgmma_product *p) GV_CALLED; // the same: where each of the sums is
 void gv_wgmma_commit(void) GV_CALLED;
 // The address in a shared array whose low bits are given.
