@@ -39,7 +39,7 @@ class GuardedMatrix:
         alignment = HUGE_PAGE if self._many else _ALIGNMENT
         kind = (mmap.MAP_SHARED if shared else mmap.MAP_PRIVATE) | mmap.MAP_ANONYMOUS
         try:
-            self._memory = mmap.mmap(-1, nbytes + 2 * GUARD_BYTES + alignment, flags=kind)
+            self._memory = mmap.mmap(-1, -nbytes % alignment + nbytes + 2 * GUARD_BYTES + alignment, flags=kind)
         except (OSError, OverflowError):
             message = tr(
                 "a matrix of {count} elements does not fit in memory: record a smaller size", count=thousands(count)
@@ -55,7 +55,7 @@ class GuardedMatrix:
         if not self._many:
             return
         with suppress(OSError):  # Linux may have none
-            self._memory.madvise(mmap.MADV_HUGEPAGE, self._start, self.view.nbytes)
+            self._memory.madvise(mmap.MADV_HUGEPAGE, self._start, -(-self.view.nbytes // HUGE_PAGE) * HUGE_PAGE)
 
 
 @dataclass(frozen=True)

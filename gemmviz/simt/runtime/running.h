@@ -18,7 +18,7 @@
 //   cluster events remote                    blocks that run together; events that are no accesses; the shared
 //                                            memory of other blocks
 //   processor elements products wgmma_sums   elements as numbers, and sums of products of a tensor core
-//   wgmma_operands wgmma_products            the operands of wgmma, and its products
+//   mma_tiles wgmma_operands wgmma_products  the common mma; the operands of wgmma, and its products
 //   ldmatrix mma_quads mma_words wmma wgmma  tensor cores, and the loads of their registers
 //   sync_flags mbarrier_state                flags between blocks; an mbarrier's count
 //   tsan tma_boxes                           the compiler's calls before an access; the copy engine
