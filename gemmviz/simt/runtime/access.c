@@ -160,7 +160,8 @@ static inline __attribute__((always_inline)) void access_now(uintptr_t at, uint3
     gv_now.run->last_pc = pc;
     if (gv_on_stack(at)) return; // a local variable: tensor cores' registers are accessed more often than arrays
     const gv_last_access *l = gv_last_of(pc);
-    if (l->plain == GV_PLAIN && gv_as_last(l, at, bytes, how, pc)) gv_keep_as_last(l, at, bytes, how);
+    int plain = l->plain == GV_PLAIN || (l->plain == GV_PLAIN_BROUGHT && gv_is_brought(at, bytes));
+    if (plain && gv_as_last(l, at, bytes, how, pc)) gv_keep_as_last(l, at, bytes, how);
     else access_anew(at, bytes, how, pc);
 }
 

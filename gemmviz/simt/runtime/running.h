@@ -45,10 +45,12 @@ typedef struct {
     uint64_t rows_room, more_room; // rows and further words with prepared pages: see pages.h
     int64_t lost_ns;     // by huge pages, against small ones: see pages.c
     int sharing;         // one of the values below
-    // Whether blocks run together, and a range of addresses whose memory holds the running block's data: see
-    // block_memory.h.
+    // Whether blocks run together, and two ranges of addresses (mostly parts of A and B) whose memory holds the running
+    // block's data: see block_memory.h.
     int brings;
-    uintptr_t brought, brought_end;
+    struct {
+        uintptr_t at, end;
+    } brought[2];
     // Of the running thread, see postponed.h: instructions that it has postponed, and what to call before it uses
     // memory (at, bytes) or does anything else that others may notice (0, 0); NULL with none. Of its warp: lanes that
     // have gone on in front of others. Whether any instruction of this run was postponed, and whether the present
