@@ -184,7 +184,7 @@ template <int N> GEMMVIZ_PTX void wgmma_ready(float (&d)[N]) { (void)d; }
 enum { ALONG_K = 0, ACROSS_K = 1 };
 // `words`: A in registers, or nullptr.
 template <int N, int LieOfA, int LieOfB>
-GEMMVIZ_PTX void gv_product(float *d, int type, operand a, const unsigned *words, operand b, int add)
+GV_DEVICE void gv_product(float *d, int type, operand a, const unsigned *words, operand b, int add)
 {
 #if defined(__clang__)
     uint64_t bytes_of_a = a.next_bytes | (uint64_t)a.group_bytes << 32;

@@ -1,6 +1,7 @@
 // The interface between the headers for kernels and mbarriers.c, tma_boxes.c, wgmma.c: the instructions of compute
 // capability 9.0. Plain C.
 #pragma once
+#include "wgmma_words.h"
 #include <stdint.h>
 
 // A tensor map, in the 128 bytes that it has on a GPU. Rows and columns are those of the stored matrix.
@@ -31,21 +32,6 @@ typedef struct {
     int add;   // whether the product is added to the old d
     int minus; // whether the product is subtracted
 } gv_wgmma_product;
-
-// The same product in the arguments of one call, as a structure would be written word by word: the bytes of each
-// operand (next_bytes, group_bytes << 32), and the rest in these bits.
-enum {
-    GV_WGMMA_N = 0,
-    GV_WGMMA_TYPE_D = 9,
-    GV_WGMMA_TYPE_A = 13,
-    GV_WGMMA_TYPE_B = 17,
-    GV_WGMMA_A_ACROSS = 21,
-    GV_WGMMA_B_ACROSS = 22,
-    GV_WGMMA_REGISTERS = 23, // the address of A is that of its registers
-    GV_WGMMA_ROW_A = 24,     // in 16 bytes
-    GV_WGMMA_ROW_B = 28,
-    GV_WGMMA_ADD = 32,
-};
 
 // The position of a byte of a swizzled box: its 16-byte piece moves within the row, depending on the row.
 static inline uintptr_t gv_swizzled(uintptr_t at, uint32_t swizzle)
