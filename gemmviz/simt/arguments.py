@@ -2,6 +2,7 @@
 
 import ctypes
 import mmap
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,28 +19,43 @@ from gemmviz.catalogue.tensor_map import SUFFIX
 from gemmviz.catalogue.whole_numbers import bias_for
 from gemmviz.language import tr
 from gemmviz.language.numbers import thousands
+from gemmviz.sandbox.result_memory import HUGE_PAGE
 from gemmviz.simt import tma_boxes
 
 GUARD_BYTES = 1 << 20
 _ALIGNMENT = 256  # as cudaMalloc aligns
+_MANY_BYTES = 512 << 10  # a huge page takes less time than so many bytes in small ones
 
 
 class GuardedMatrix:
-    """An array of zeros with guard zones of `GUARD_BYTES` bytes on both sides, aligned as on a GPU."""
+    """An array of zeros with guard zones of `GUARD_BYTES` bytes on both sides, aligned as on a GPU.
 
-    def __init__(self, count: int, dtype: np.dtype[Any]) -> None:
+    `shared`: processes that are forked later write to it, too. New pages of such memory take longer.
+    """
+
+    def __init__(self, count: int, dtype: np.dtype[Any], *, shared: bool = False) -> None:
         nbytes = count * dtype.itemsize
+        self._many = not shared and nbytes >= _MANY_BYTES
+        alignment = HUGE_PAGE if self._many else _ALIGNMENT
+        kind = (mmap.MAP_SHARED if shared else mmap.MAP_PRIVATE) | mmap.MAP_ANONYMOUS
         try:
-            self._memory = mmap.mmap(-1, nbytes + 2 * GUARD_BYTES + _ALIGNMENT)
+            self._memory = mmap.mmap(-1, -nbytes % alignment + nbytes + 2 * GUARD_BYTES + alignment, flags=kind)
         except (OSError, OverflowError):
             message = tr(
                 "a matrix of {count} elements does not fit in memory: record a smaller size", count=thousands(count)
             )
             raise ConstraintError(message) from None
         raw = np.frombuffer(self._memory, np.uint8)
-        start = GUARD_BYTES + -(raw.ctypes.data + GUARD_BYTES) % _ALIGNMENT
+        self._start = start = GUARD_BYTES + -(raw.ctypes.data + GUARD_BYTES) % alignment
         self.view = raw[start : start + nbytes].view(dtype)
         self.address = self.view.ctypes.data
+
+    def expect_all(self) -> None:
+        """Ask for huge pages, as all of it will be written."""
+        if not self._many:
+            return
+        with suppress(OSError):  # Linux may have none
+            self._memory.madvise(mmap.MADV_HUGEPAGE, self._start, -(-self.view.nbytes // HUGE_PAGE) * HUGE_PAGE)
 
 
 @dataclass(frozen=True)

@@ -6,6 +6,7 @@ from gemmviz.language import tr
 from gemmviz.language.numbers import thousands
 
 _MAX_BLOCKS = 2**32 - 1  # the column has 32 bits
+_BLOCKS_PER_WORKER = 2  # with fewer, a further process costs more time than it saves
 
 
 def whole_clusters(launch: Launch, blocks: tuple[int, int]) -> tuple[int, int]:
@@ -41,3 +42,8 @@ def block_range(launch: Launch, blocks: tuple[int, int] | None) -> tuple[int, in
             )
         )
     return first, end
+
+
+def processes_for(blocks: int, most: int) -> int:
+    """Return how many processes share a number of blocks; `most`: the largest number."""
+    return max(1, min(most, blocks // _BLOCKS_PER_WORKER))

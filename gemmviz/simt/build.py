@@ -217,7 +217,8 @@ def runtime_flags(tool: Compiler) -> list[str]:
     # No debug information: it would be read together with that of each kernel.
     unsanitised = ["-fno-sanitize=all"] if tool.kind == "clang" else []
     # Only functions that Python calls are visible; all other calls are then direct.
-    return ["-O2", "-g0", "-w", "-std=gnu11", "-U_FORTIFY_SOURCE", "-fvisibility=hidden", *unsanitised]
+    plain = ["-O2", "-g0", "-w", "-std=gnu11", "-U_FORTIFY_SOURCE", "-fvisibility=hidden", "-fomit-frame-pointer"]
+    return [*plain, *unsanitised]
 
 
 def _link_flags(tool: Compiler) -> list[str]:

@@ -19,7 +19,7 @@ from gemmviz.catalogue.whole_numbers import c_before
 from gemmviz.language import tr
 from gemmviz.simt import async_copies, dynamic_shared, layout, packed_panels, tma_boxes
 from gemmviz.simt.arguments import GUARD_BYTES, GuardedMatrix, make_arguments
-from gemmviz.simt.block_range import block_range
+from gemmviz.simt.block_range import block_range, processes_for
 from gemmviz.simt.code_places import code_places
 from gemmviz.simt.device_state import DeviceState, FlagState, flags_left
 from gemmviz.simt.faults import raise_fault
@@ -65,6 +65,7 @@ class Job:
         at_once: bool,
         *,
         deadline_s: float,
+        workers: int = 1,
         scratch: bool = False,
         counts: bool = False,
     ) -> None:
@@ -84,24 +85,22 @@ class Job:
         self._code.gv_anchor_address.restype = ctypes.c_void_p
         self._anchor = int(self._code.gv_anchor_address())
 
+        workers = processes_for(end - first, workers)
+
+        def matrix(name: str, dtype: str) -> GuardedMatrix:
+            return GuardedMatrix(math.prod(launch.problem.shape(name)), np.dtype(dtype), shared=workers > 1)
+
         dtypes = [launch.kernel.dtype_of(name) for name in MATRICES]
-        self.arrays = [
-            GuardedMatrix(math.prod(launch.problem.shape(name)), np.dtype(dtype))
-            for name, dtype in zip(MATRICES, dtypes, strict=True)
-        ]
+        self.arrays = [matrix(name, dtype) for name, dtype in zip(MATRICES, dtypes, strict=True)]
         # If a kernel reads C and writes D, then C is not an array of the recording.
-        self._read = (
-            GuardedMatrix(math.prod(launch.problem.shape("C")), np.dtype(dtypes[C])) if launch.kernel.has_d else None
-        )
+        self._read = matrix("C", dtypes[C]) if launch.kernel.has_d else None
         # The rows that other GPUs hold are in other memory, whose accesses are told from those of the own A.
-        self._elsewhere = (
-            GuardedMatrix(math.prod(launch.problem.shape("A")), np.dtype(dtypes[A])) if launch.gathers else None
-        )
+        self._elsewhere = matrix("A", dtypes[A]) if launch.gathers else None
         self._arguments = make_arguments(launch, self.arrays, self._read, self._elsewhere)
         self.run = run = RecorderRun()
         run.block[:], run.grid[:] = launch.block, launch.grid
         run.first_block, run.end_block, run.cluster = first, end, launch.cluster[0]
-        run.at_once = at_once
+        run.at_once, run.workers = at_once, workers
         run.deadline_s, run.clock_s = deadline_s, clock_s(deadline_s)
         run.stack_bytes = _STACK_BYTES[launch.kernel.backend]
         run.arguments = ctypes.cast(self._arguments.pointers, ctypes.c_void_p).value
@@ -171,6 +170,8 @@ class Job:
     def fill(self, a: npt.NDArray[Any], b: npt.NDArray[Any]) -> None:
         """Set A and B, and fill C with values that no kernel computes by chance."""
         self._inputs = a, b
+        for array in self.arrays:
+            array.expect_all()
         self.arrays[A].view[:] = a.astype(self.arrays[A].view.dtype, copy=False)
         if self._elsewhere is not None:
             self._elsewhere.view[:] = self.arrays[A].view

@@ -22,8 +22,6 @@ from gemmviz.simt.layout import COLUMNS, MAX_ACCESSES, MORE_PER_ACCESS
 from gemmviz.simt.shared_array import SharedArray
 from gemmviz.simt.tma_boxes import TmaReport
 
-BLOCKS_PER_WORKER = 2  # with fewer, a further process costs more time than it saves
-
 
 @dataclass(frozen=True)
 class RawTrace:
@@ -146,11 +144,10 @@ def run(
 
     def attempt(at_once: bool) -> tuple[Job, npt.NDArray[Any], TmaReport, float, list[FlagState]]:
         nonlocal more
-        job = Job(library, launch, blocks, at_once, deadline_s=deadline_s, scratch=earlier > 0)
+        job = Job(library, launch, blocks, at_once, deadline_s=deadline_s, workers=workers, scratch=earlier > 0)
         job.fill(a, b)
         run = job.run
         run.capacity, run.more_capacity = capacity, MORE_PER_ACCESS * capacity
-        run.workers = max(1, min(workers, (run.end_block - run.first_block) // BLOCKS_PER_WORKER))
         if not columns:
             shared = run.workers > 1
             columns.update((n, result_memory.zeros(capacity, np.dtype(kind), shared=shared)) for n, kind in COLUMNS)

@@ -1,6 +1,7 @@
 // Records every access to the watched arrays as one row.
 #include "access.h"
 #include "block_memory.h"
+#include "last_access.h"
 #include "notes.h"
 #include "ownership.h"
 #include "pages.h"
@@ -9,32 +10,15 @@
 #include "values.h"
 #include <string.h>
 
-static struct {
-    int is; // the last row is a write whose value is not yet in memory; MAPPED: a write for another block
-    uintptr_t address;
-    uint64_t more;
-    uint32_t further;
-} pending;
+gv_pending_write gv_pending;
+gv_last_access gv_recent[1 << GV_RECENT_BITS];
+uint64_t gv_era;
 static uint16_t site_of[1 << 14]; // open-addressed: instruction address -> site + 1
 
 enum { GV_NOWHERE = GV_MAX_ARRAYS };
 enum { MAPPED = 2 };
 enum { AT_ONCE = 8 /* rows that are kept in one step; mostly there are fewer */ };
-
-// The array that an instruction accessed last, and how: usually it accesses the same array again in the same way.
-typedef struct {
-    uintptr_t key;   // of the instruction; 0: none
-    uintptr_t start; // of the array
-    uint64_t last;   // the largest offset of an access of these bytes; valid if it is `plain`
-    uint32_t bytes, further, words;
-    uint16_t site;
-    uint8_t array, shift, number, plain; // plain: nothing needs to be looked at but the place and the room
-} __attribute__((aligned(64))) last_access;
-// The same while accesses are only counted, and for shared memory of blocks that run together.
-enum { PLAIN = 1, PLAIN_COUNTED, PLAIN_BROUGHT };
-enum { RECENT_BITS = 12, ERA_SHIFT = 48 /* an instruction's address has no bits from here on */ };
-static last_access recent[1 << RECENT_BITS];
-static uint64_t era; // of the keys that are valid
+enum { ERA_SHIFT = 48 /* an instruction's address has no bits from here on */ };
 
 // Memory without watched arrays where an access was last; it is searched again if there are more arrays.
 static struct {
@@ -45,22 +29,20 @@ static struct {
 
 void gv_access_begin(void)
 {
-    memset(&pending, 0, sizeof pending);
+    memset(&gv_pending, 0, sizeof gv_pending);
     memset(site_of, 0, sizeof site_of);
     gv_access_forget();
 }
 
 void gv_access_forget(void)
 {
-    era += (uint64_t)1 << ERA_SHIFT;
-    if (!era) { // the keys of the first era would be valid again
-        memset(recent, 0, sizeof recent);
-        era = (uint64_t)1 << ERA_SHIFT;
+    gv_era += (uint64_t)1 << ERA_SHIFT;
+    if (!gv_era) { // the keys of the first era would be valid again
+        memset(gv_recent, 0, sizeof gv_recent);
+        gv_era = (uint64_t)1 << ERA_SHIFT;
     }
     gap.bytes = 0;
 }
-
-static inline uintptr_t key_of(uintptr_t pc) { return pc | era; }
 
 static inline void keep_values(uint64_t row, const gv_watched *a, uintptr_t at, uint64_t more, uint32_t further)
 {
@@ -70,15 +52,15 @@ static inline void keep_values(uint64_t row, const gv_watched *a, uintptr_t at, 
 // The value of a write is in memory when its thread makes its next access, reaches a barrier or returns.
 void gv_settle(void)
 {
-    if (!pending.is) return;
-    int mapped = pending.is == MAPPED;
-    pending.is = 0;
+    if (!gv_pending.is) return;
+    int mapped = gv_pending.is == MAPPED;
+    gv_pending.is = 0;
     if (mapped) {
         gv_now.mapped_written();
         return;
     }
     uint64_t row = gv_now.run->count - 1;
-    keep_values(row, &gv_known[gv_now.run->which[row]], pending.address, pending.more, pending.further);
+    keep_values(row, &gv_known[gv_now.run->which[row]], gv_pending.address, gv_pending.more, gv_pending.further);
 }
 
 static uint16_t site_at(uintptr_t pc)
@@ -153,7 +135,7 @@ static uint32_t array_at(uintptr_t at, uint32_t bytes, int write, uintptr_t pc)
     if (search) keep_gap(at);
     if (gv_is_mapped(at)) {
         gv_now.on_mapped(at, bytes, write, pc);
-        if (write) pending.is = MAPPED;
+        if (write) gv_pending.is = MAPPED;
         return GV_NOWHERE;
     }
     if (gv_in_shared_zone(at)) notice_in_zone(at, bytes, write, pc);
@@ -166,71 +148,35 @@ static inline uint64_t element_at(const gv_watched *a, uint64_t offset)
     return a->shift == GV_NO_SHIFT ? offset / a->itemsize : offset >> a->shift;
 }
 
-// Keeps the parts of a row that are known before the access.
-static inline void keep_row(gv_run *r, uint64_t row, const last_access *how, uint64_t element, int write)
-{
-    r->site[row] = how->site;
-    r->which[row] = how->array;
-    r->write[row] = (uint8_t)write;
-    r->bytes[row] = (uint8_t)how->bytes;
-    r->element[row] = (uint32_t)element;
-}
-
-static inline void wait_for_value(uintptr_t at, uint64_t more, uint32_t further)
-{
-    if (gv_now.lanes_ahead) gv_stop(GV_AGAIN); // they may have read the old value, which they should not have
-    pending.is = 1;
-    pending.address = at;
-    pending.more = more;
-    pending.further = further;
-}
-
-static inline last_access *last_of(uintptr_t pc)
-{
-    // The calls of a kernel are 8 bytes apart or more; an asynchronous copy also has the address before its own.
-    return &recent[(pc >> 3 ^ pc << (RECENT_BITS - 1)) & ((1 << RECENT_BITS) - 1)];
-}
-
 static __attribute__((noinline)) void access_anew(uintptr_t at, uint32_t bytes, int how, uintptr_t pc);
 
-// Returns whether an access is like the last one of its instruction, and has room for its row.
-static inline __attribute__((always_inline)) int as_last(
-    const last_access *l, uintptr_t at, uint32_t bytes, int how, uintptr_t pc)
+void gv_keep_other_values(uint64_t row, const gv_last_access *l, uintptr_t at, uint64_t more)
 {
-    const gv_run *r = gv_now.run;
-    return l->key == key_of(pc) && l->bytes == bytes && at - l->start <= l->last &&
-           !(at & (bytes - 1) && !(how & GV_ANY_ALIGNMENT)) && r->count < gv_now.rows_room &&
-           r->more_count + l->words <= gv_now.more_room;
+    keep_values(row, &gv_known[l->array], at, more, l->further);
 }
 
-// Keeps an access that is like the last one of its instruction.
-static inline __attribute__((always_inline)) void keep_as_last(
-    gv_run *r, const last_access *l, uintptr_t at, uint32_t bytes, int how)
+static inline __attribute__((always_inline)) void access_now(uintptr_t at, uint32_t bytes, int how, uintptr_t pc)
 {
-    uint64_t offset = at - l->start, row = r->count, more = r->more_count;
-    r->count = row + 1;
-    r->more_count = more + l->words;
-    keep_row(r, row, l, offset >> l->shift, how & GV_WRITE);
-    if (how & GV_WRITE) {
-        wait_for_value(at, more, l->further);
-    } else if (l->number == GV_NUMBER_FLOAT && bytes == sizeof(float)) {
-        memcpy(&r->value[row], (void *)at, sizeof(float));
-    } else {
-        keep_values(row, &gv_known[l->array], at, more, l->further);
-    }
+    gv_now.run->last_pc = pc;
+    if (gv_on_stack(at)) return; // a local variable: tensor cores' registers are accessed more often than arrays
+    const gv_last_access *l = gv_last_of(pc);
+    int plain = l->plain == GV_PLAIN || (l->plain == GV_PLAIN_BROUGHT && gv_is_brought(at, bytes));
+    if (plain && gv_as_last(l, at, bytes, how, pc)) gv_keep_as_last(l, at, bytes, how);
+    else access_anew(at, bytes, how, pc);
+}
+
+// The same after what the thread has postponed, or written.
+static __attribute__((noinline)) void access_after(uintptr_t at, uint32_t bytes, int how, uintptr_t pc)
+{
+    if (gv_now.catch_up) gv_now.catch_up(at, bytes);
+    gv_settle();
+    access_now(at, bytes, how, pc);
 }
 
 void gv_access(void *address, uint32_t bytes, int how, uintptr_t pc)
 {
-    gv_run *r = gv_now.run;
-    uintptr_t at = (uintptr_t)address;
-    if (gv_now.catch_up) gv_now.catch_up(at, bytes);
-    r->last_pc = pc;
-    if (pending.is) gv_settle();
-    if (gv_on_stack(at)) return; // a local variable: tensor cores' registers are accessed more often than arrays
-    const last_access *l = last_of(pc);
-    if (l->plain != PLAIN || !as_last(l, at, bytes, how, pc)) access_anew(at, bytes, how, pc);
-    else keep_as_last(r, l, at, bytes, how);
+    if (gv_now.catch_up || gv_pending.is) access_after((uintptr_t)address, bytes, how, pc);
+    else access_now((uintptr_t)address, bytes, how, pc);
 }
 
 // The same for an access unlike the last one of its instruction.
@@ -238,20 +184,20 @@ static __attribute__((noinline)) void access_anew(uintptr_t at, uint32_t bytes, 
 {
     int write = how & GV_WRITE;
     gv_run *r = gv_now.run;
-    last_access *l = last_of(pc);
+    gv_last_access *l = gv_last_of(pc);
     gv_bring((void *)at, bytes);
-    if (l->plain == PLAIN_BROUGHT && as_last(l, at, bytes, how, pc)) {
-        keep_as_last(r, l, at, bytes, how);
+    if (l->plain == GV_PLAIN_BROUGHT && gv_as_last(l, at, bytes, how, pc)) {
+        gv_keep_as_last(l, at, bytes, how);
         return;
     }
-    if (l->plain == PLAIN_COUNTED && as_last(l, at, bytes, how, pc)) {
+    if (l->plain == GV_PLAIN_COUNTED && gv_as_last(l, at, bytes, how, pc)) {
         r->count++;
         r->more_count += l->words;
         return;
     }
     uint32_t i = l->array;
     // Another instruction in the same slot may have accessed an array that contains the tile of this access.
-    int known = l->key == key_of(pc);
+    int known = l->key == gv_key_of(pc);
     if (!known || gv_known[i].has_parts || !inside(&gv_known[i], at, bytes)) {
         i = array_at(at, bytes, write, pc);
         if (i == GV_NOWHERE) return;
@@ -268,18 +214,19 @@ static __attribute__((noinline)) void access_anew(uintptr_t at, uint32_t bytes, 
     r->more_count += words;
     uint16_t site = r->count_only ? 0 : known ? l->site : site_at(pc);
     int plain = !a->owned && !a->has_parts && a->shift != GV_NO_SHIFT && a->bytes >= bytes;
-    if (plain) plain = r->count_only ? PLAIN_COUNTED : gv_now.brings && r->array[i].shared ? PLAIN_BROUGHT : PLAIN;
-    *l = (last_access){key_of(pc), a->start, a->bytes - bytes, bytes, further, words, site, (uint8_t)i,
-        (uint8_t)a->shift, a->number, (uint8_t)plain};
+    int brought = gv_now.brings && r->array[i].shared;
+    if (plain) plain = r->count_only ? GV_PLAIN_COUNTED : brought ? GV_PLAIN_BROUGHT : GV_PLAIN;
+    *l = (gv_last_access){gv_key_of(pc), a->start, a->bytes - bytes, bytes, further, words, site, (uint8_t)i,
+        (uint8_t)a->shift, a->number, (uint8_t)plain, (uint8_t)a->itemsize, a->floats};
     if (r->count_only) return;
-    keep_row(r, row, l, first, write);
-    if (write) wait_for_value(at, more, further);
+    gv_keep_row(r, row, l, first, write);
+    if (write) gv_wait_for_value(at, more, further);
     else keep_values(row, a, at, more, further);
 }
 
 // Keeps the rows of pieces, but for their values; up to AT_ONCE further rows become invalid.
 static inline __attribute__((always_inline)) void keep_rows(
-    const gv_run *r, const last_access *l, const uintptr_t *at, uint32_t count, int write)
+    const gv_run *r, const gv_last_access *l, const uintptr_t *at, uint32_t count, int write)
 {
     uint64_t first = r->count;
     uint16_t *sites = r->site + first, site = l->site;
@@ -298,8 +245,8 @@ static inline __attribute__((always_inline)) void keep_rows(
 int gv_access_pieces(const uintptr_t *at, uint32_t count, const void *data, uintptr_t pc)
 {
     gv_run *r = gv_now.run;
-    const last_access *l = last_of(pc);
-    if (l->key != key_of(pc) || l->bytes != GV_PIECE_BYTES || !l->plain || gv_now.lanes_ahead) return 0;
+    const gv_last_access *l = gv_last_of(pc);
+    if (l->key != gv_key_of(pc) || l->bytes != GV_PIECE_BYTES || !l->plain || gv_now.lanes_ahead) return 0;
     uintptr_t least = UINTPTR_MAX, most = 0;
     for (uint32_t i = 0; i < count; i++) {
         if (at[i] - l->start > l->last || at[i] & (GV_PIECE_BYTES - 1)) return 0;
@@ -309,12 +256,12 @@ int gv_access_pieces(const uintptr_t *at, uint32_t count, const void *data, uint
     if (r->count + count + AT_ONCE > gv_now.rows_room ||
         r->more_count + (uint64_t)count * l->words > gv_now.more_room)
         return 0;
-    if (pending.is) gv_settle();
+    if (gv_pending.is) gv_settle();
     r->last_pc = pc;
     if (count) gv_bring((void *)least, most - least + GV_PIECE_BYTES);
     for (uint32_t i = 0; data && i < count; i++)
         memcpy((void *)at[i], (const char *)data + (size_t)i * GV_PIECE_BYTES, GV_PIECE_BYTES);
-    if (l->plain != PLAIN_COUNTED) {
+    if (l->plain != GV_PLAIN_COUNTED) {
         keep_rows(r, l, at, count, data != NULL);
         gv_keep_pieces(r->value + r->count, r->more + r->more_count, &gv_known[l->array], at, count);
     }
@@ -325,5 +272,7 @@ int gv_access_pieces(const uintptr_t *at, uint32_t count, const void *data, uint
 
 void gv_site_is(uintptr_t pc, int kind)
 {
-    if (!gv_now.run->count_only) gv_now.run->site_kind[site_at(pc)] = (uint8_t)kind;
+    if (gv_now.run->count_only) return;
+    const gv_last_access *l = gv_last_of(pc);
+    gv_now.run->site_kind[l->key == gv_key_of(pc) ? l->site : site_at(pc)] = (uint8_t)kind;
 }

@@ -48,7 +48,7 @@ void gv_block_memory_clear(void)
     for (uint32_t i = 0; i < part_count; i++) memset((void *)parts[i].start, 0xff, parts[i].bytes);
     if (!gv_now.brings) return;
     memset(rank_of, 0, pieces);
-    gv_now.brought = gv_now.brought_end = 0;
+    gv_forget_brought();
     for (uint32_t m = 0; m < gv_now.run->cluster; m++) memset(kept[m], 0xff, pieces * PIECE);
 }
 
@@ -64,8 +64,7 @@ static void exchange(const part *p, uint64_t piece)
 
 void gv_bring_memory(uintptr_t at, uint64_t bytes)
 {
-    gv_now.brought = at;
-    gv_now.brought_end = at + bytes;
+    uintptr_t known = at, known_end = at + bytes;
     for (uint32_t i = 0; i < part_count; i++) {
         const part *p = &parts[i];
         uintptr_t first = at > p->start ? at : p->start, end = at + bytes;
@@ -75,8 +74,11 @@ void gv_bring_memory(uintptr_t at, uint64_t bytes)
         for (uint64_t n = from; n <= to; n++)
             if (rank_of[p->first + n] != gv_now.rank) exchange(p, p->first + n);
         if (first > at || end < at + bytes) continue;
-        gv_now.brought = p->start + from * PIECE;
-        gv_now.brought_end = p->start + (to + 1) * PIECE;
-        if (gv_now.brought_end > p->start + p->bytes) gv_now.brought_end = p->start + p->bytes;
+        known = p->start + from * PIECE;
+        known_end = p->start + (to + 1) * PIECE;
+        if (known_end > p->start + p->bytes) known_end = p->start + p->bytes;
     }
+    gv_now.brought[1] = gv_now.brought[0];
+    gv_now.brought[0].at = known;
+    gv_now.brought[0].end = known_end;
 }

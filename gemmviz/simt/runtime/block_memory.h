@@ -3,6 +3,7 @@
 // threads are about to use it: mostly a block uses a small part of its memory before another one runs.
 #pragma once
 #include "running.h"
+#include <string.h>
 
 // Allocates memory for each block of a cluster, returns 0 without memory; frees it. They set gv_now.brings.
 int gv_block_memory_begin(void);
@@ -14,9 +15,17 @@ void gv_block_memory_clear(void);
 // Brings the running block's data in a range of addresses, any part of which may be in no shared array.
 void gv_bring_memory(uintptr_t at, uint64_t bytes);
 
+static inline void gv_forget_brought(void) { memset(gv_now.brought, 0, sizeof gv_now.brought); }
+
+// Whether the data is known to be there.
+static inline int gv_is_brought(uintptr_t first, uint64_t bytes)
+{
+    return (first >= gv_now.brought[0].at && first + bytes <= gv_now.brought[0].end) ||
+           (first >= gv_now.brought[1].at && first + bytes <= gv_now.brought[1].end);
+}
+
 // The same; call it before each use of memory that may be shared. The access of access.h does it.
 static inline void gv_bring(const void *at, uint64_t bytes)
 {
-    uintptr_t first = (uintptr_t)at;
-    if (gv_now.brings && (first < gv_now.brought || first + bytes > gv_now.brought_end)) gv_bring_memory(first, bytes);
+    if (gv_now.brings && !gv_is_brought((uintptr_t)at, bytes)) gv_bring_memory((uintptr_t)at, bytes);
 }

@@ -1,4 +1,5 @@
 #include "cluster.h"
+#include "block_memory.h"
 #include "fibres.h"
 
 // The data of its shared arrays is brought when it is used: see block_memory.h.
@@ -6,7 +7,7 @@ void gv_switch_block(uint32_t rank)
 {
     const uint32_t *s = gv_now.run->grid;
     uint32_t block = gv_now.block - gv_now.rank + rank;
-    if (rank != gv_now.rank) gv_now.brought = gv_now.brought_end = 0;
+    if (rank != gv_now.rank) gv_forget_brought();
     gv_now.rank = rank;
     gv_now.block = block;
     gv_cluster.block_index = (uint3){block % s[0], block / s[0] % s[1], block / (s[0] * s[1])};

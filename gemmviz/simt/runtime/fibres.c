@@ -49,9 +49,9 @@ static void give_way(int state)
     uint32_t end = gv_now.thread / GV_WARP * GV_WARP + GV_WARP;
     if (end > gv_cluster.threads) end = gv_cluster.threads;
     gv_mark_made();
-    me->state = state;
+    *gv_state(me) = state;
     for (uint32_t t = gv_now.thread + 1; t < end; t++) {
-        if (me[t - gv_now.thread].state != GV_READY) continue;
+        if (*gv_state(&me[t - gv_now.thread]) != GV_READY) continue;
         gv_context_switch(&me->context, &to_run(t)->context);
         return;
     }
@@ -109,7 +109,7 @@ void gv_warp_instruction(uint32_t mask, void *mine, gv_warp_work *work, uintptr_
     me->mask = mask &= gv_lanes();
     // Lanes mostly arrive in their order: the last one is looked for first.
     const gv_fibre *last = warp + (mask ? 31 - __builtin_clz(mask) : 0);
-    if (mask && last != me && !(last->state == GV_AT_WARP && last->mask == mask && last->warp_work == work)) {
+    if (mask && last != me && !(*gv_state(last) == GV_AT_WARP && last->mask == mask && last->warp_work == work)) {
         give_way(GV_AT_WARP);
         return;
     }
@@ -117,7 +117,7 @@ void gv_warp_instruction(uint32_t mask, void *mine, gv_warp_work *work, uintptr_
     for (uint32_t lane = 0; lane < GV_WARP; lane++) {
         gv_fibre *f = warp + lane;
         if (!(mask >> lane & 1)) continue;
-        if (f != me && !(f->state == GV_AT_WARP && f->mask == mask && f->warp_work == work)) {
+        if (f != me && !(*gv_state(f) == GV_AT_WARP && f->mask == mask && f->warp_work == work)) {
             give_way(GV_AT_WARP); // the last lane to arrive does the work, for this lane too
             return;
         }
@@ -125,7 +125,7 @@ void gv_warp_instruction(uint32_t mask, void *mine, gv_warp_work *work, uintptr_
     }
     work(posted, mask);
     for (uint32_t lane = 0; lane < GV_WARP; lane++)
-        if (mask >> lane & 1) warp[lane].state = GV_READY;
+        if (mask >> lane & 1) *gv_state(&warp[lane]) = GV_READY;
 }
 
 void gv_warp_exchange(uint32_t mask, void *mine, gv_warp_work *work)
@@ -166,27 +166,27 @@ void gv_warpgroup_instruction(void *mine, gv_warpgroup_work *work, uintptr_t pc)
     me->posted = mine;
     me->warpgroup_work = work;
     const gv_fibre *last = group + GV_WARPGROUP - 1;
-    if (last != me && !(last->state == GV_AT_WARPGROUP && last->warpgroup_work == work && last->barrier_pc == pc)) {
+    if (last != me && !(*gv_state(last) == GV_AT_WARPGROUP && last->warpgroup_work == work && last->barrier_pc == pc)) {
         give_way(GV_AT_WARPGROUP);
         return;
     }
     for (uint32_t i = 0; i < GV_WARPGROUP; i++) {
         gv_fibre *f = group + i;
-        if (f != me && !(f->state == GV_AT_WARPGROUP && f->warpgroup_work == work && f->barrier_pc == pc)) {
+        if (f != me && !(*gv_state(f) == GV_AT_WARPGROUP && f->warpgroup_work == work && f->barrier_pc == pc)) {
             give_way(GV_AT_WARPGROUP); // the last thread to arrive does the work
             return;
         }
         posted[i] = f->posted;
     }
     work(posted);
-    for (uint32_t i = 0; i < GV_WARPGROUP; i++) group[i].state = GV_READY;
+    for (uint32_t i = 0; i < GV_WARPGROUP; i++) *gv_state(&group[i]) = GV_READY;
 }
 
 void gv_hold_warpgroup(uint32_t thread, uint32_t turns)
 {
     gv_fibre *me = gv_running_fibre(), *group = me - gv_now.thread % GV_WARPGROUP;
     gv_mark_made();
-    for (uint32_t i = 0; i < GV_WARPGROUP; i++) group[i].state = GV_HELD;
+    for (uint32_t i = 0; i < GV_WARPGROUP; i++) *gv_state(&group[i]) = GV_HELD;
     gv_cluster.held[gv_cluster.helds].rank = gv_now.rank;
     gv_cluster.held[gv_cluster.helds].thread = thread;
     gv_cluster.held[gv_cluster.helds++].turns = turns;
@@ -276,7 +276,7 @@ static gv_fibre *to_run(uint32_t thread)
     gv_fibre *f = gv_running_fibre();
     gv_now.turn = f->turn;
     gv_cluster.thread_index = f->index;
-    f->state = GV_READY;
+    *gv_state(f) = GV_READY;
     if (!f->started) start(f);
     else gv_context_expect(&f[thread + 1 < gv_cluster.threads].context);
     return f;
@@ -333,9 +333,10 @@ int gv_fibres_begin(void (*body)(void))
     gv_cluster.blocks = r->cluster;
     uint32_t all = gv_cluster.blocks * gv_cluster.threads;
     gv_cluster.fibres = calloc(all, sizeof *gv_cluster.fibres);
+    gv_cluster.states = calloc(all, 1);
     gv_now.stacks_bytes = (uint64_t)all * r->stack_bytes;
     gv_cluster.stacks = stacks(gv_now.stacks_bytes, r->stack_bytes);
-    if (!gv_cluster.fibres || gv_cluster.stacks == MAP_FAILED) return 0;
+    if (!gv_cluster.fibres || !gv_cluster.states || gv_cluster.stacks == MAP_FAILED) return 0;
     gv_now.stacks = (uintptr_t)gv_cluster.stacks;
     gv_now.stacks_apart = apart;
     const uint32_t *b = r->block;
@@ -356,4 +357,5 @@ void gv_fibres_end(void)
         unmap(gv_cluster.stacks, gv_now.stacks_bytes);
     }
     free(gv_cluster.fibres);
+    free(gv_cluster.states);
 }

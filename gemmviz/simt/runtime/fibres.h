@@ -25,7 +25,7 @@ enum gv_fibre_state {
 };
 typedef struct {
     gv_context context;
-    int started, state;
+    int started;
     uint3 index;
     uint32_t turn, made; // made: accesses in this phase
     uintptr_t barrier_pc;
@@ -46,6 +46,7 @@ enum { GV_NAMED_BARRIERS = 16 };
 // The blocks that run together: those of a cluster, or one.
 typedef struct {
     gv_fibre *fibres; // block after block
+    uint8_t *states;  // gv_fibre_state of each: together, as they are looked at more often than the rest
     char *stacks;
     uint32_t threads, blocks;                             // threads: of a block
     uint32_t arrivals[GV_MAX_CLUSTER][GV_NAMED_BARRIERS]; // of threads that do not wait, by block and named barrier
@@ -63,6 +64,8 @@ static inline gv_fibre *gv_running_fibre(void)
 {
     return &gv_cluster.fibres[gv_now.rank * gv_cluster.threads + gv_now.thread];
 }
+
+static inline uint8_t *gv_state(const gv_fibre *f) { return &gv_cluster.states[f - gv_cluster.fibres]; }
 
 // The number of accesses of the running thread in this phase.
 static inline uint32_t gv_made(void)

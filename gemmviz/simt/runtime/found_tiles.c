@@ -11,17 +11,45 @@ void gv_first_ended(void)
     if (r->first_ended && !gv_unguarded(r->first_ended)) gv_stop(GV_NO_MEMORY);
 }
 
+static int is_in(uint32_t tile, uintptr_t at, uint32_t bytes)
+{
+    uint64_t from = at - gv_known[tile].start, all = gv_known[tile].bytes;
+    return from < all && from + bytes <= all;
+}
+
 // Returns the first tile that contains an access, or the number of arrays.
 static uint32_t tile_at(uintptr_t at, uint32_t bytes, uint32_t tiles)
 {
     for (uint32_t i = MATRICES; i < MATRICES + tiles; i++)
-        if (at - gv_known[i].start < gv_known[i].bytes && at - gv_known[i].start + bytes <= gv_known[i].bytes) return i;
+        if (is_in(i, at, bytes)) return i;
     return GV_MAX_ARRAYS;
 }
 
 static uint32_t further_of(const gv_watched *a, uint32_t bytes)
 {
-    return bytes > a->itemsize ? bytes / a->itemsize - 1 : 0;
+    if (bytes <= a->itemsize) return 0;
+    return (a->shift == GV_NO_SHIFT ? bytes / a->itemsize : bytes >> a->shift) - 1;
+}
+
+// Tells the values of 16 bytes, which are kept as bytes, as elements of a tile; returns 0 where the common way is
+// needed.
+static int tell_piece(uint32_t *value, uint32_t *to, const uint32_t *bytes, const gv_watched *tile)
+{
+    float first;
+    memcpy(&first, value, sizeof first);
+    uint32_t w[4] = {(uint32_t)(uint8_t)(int32_t)first | bytes[0] << 8, bytes[0] >> 24 | bytes[1] << 8,
+        bytes[1] >> 24 | bytes[2] << 8, bytes[2] >> 24 | bytes[3] << 8}; // little-endian
+    if (tile->number == GV_NUMBER_FLOAT) {
+        *value = w[0];
+        for (int i = 0; i < 3; i++) to[i] = w[i + 1];
+    } else if (tile->number == GV_NUMBER_SMALL && tile->itemsize == 2) {
+        *value = tile->floats[(uint16_t)w[0]];
+        for (int i = 0; i < 3; i++) to[i] = w[i] >> 16 | w[i + 1] << 16;
+        to[3] = w[3] >> 16;
+    } else {
+        return 0;
+    }
+    return 1;
 }
 
 // The value of an access to a part of an element is that of the bytes there, which are no longer known.
@@ -43,9 +71,15 @@ int gv_tiles_found(uint32_t tiles)
             uint32_t tile = tile_at(at, bytes, tiles);
             r->which[row] = (uint8_t)(tile < GV_MAX_ARRAYS ? tile : r->which[row] + tiles);
             const gv_watched *t = &gv_known[r->which[row]];
-            r->element[row] = (uint32_t)((at - t->start) / t->itemsize);
+            r->element[row] =
+                (uint32_t)(t->shift == GV_NO_SHIFT ? (at - t->start) / t->itemsize : (at - t->start) >> t->shift);
             if (bytes < t->itemsize && a->itemsize < t->itemsize) return 0;
-            if (t->number != a->number || t->itemsize != a->itemsize || t->floats != a->floats) {
+            int same = t->number == a->number && t->itemsize == a->itemsize && t->floats == a->floats;
+            if (!same && bytes == GV_PIECE_BYTES && a->itemsize == 1 &&
+                tell_piece(&r->value[row], r->more + to, old, t)) {
+                now = gv_words_of(t, further_of(t, bytes));
+                old = r->more + to;
+            } else if (!same) {
                 // Of bytes, the first one is kept as a number, and the others are as in memory.
                 float first;
                 uint8_t all[MOST_BYTES] __attribute__((aligned(16)));

@@ -6,10 +6,13 @@
 #include <sys/mman.h>
 #include <time.h>
 
-// A column's first bytes have small pages, as a huge one may stay empty for the most part: it takes as long as 120
-// small ones. Then one takes their place; earlier where a column is expected to have so many bytes (SURE_BYTES) that
-// this is worth it. sandbox/result_memory.py places columns at the beginning of a huge page.
-enum { HUGE = GV_HUGE, FIRST_BYTES = 512 << 10, SURE_BYTES = 1280 << 10 };
+// The columns' first bytes, up to FIRST_IN_ALL together, have small pages, as a huge one takes as long as 120 of them
+// and may stay empty for the most part. Then the columns share a huge page, whose parts are moved to their ends, for as
+// many rows as it has room for, and so on; from the second multiple of HUGE on, a column has huge pages of its own.
+// sandbox/result_memory.py places columns at the beginning of a huge page.
+// Any other array has small pages up to FIRST_BYTES; then a huge one takes their place.
+enum { HUGE = GV_HUGE, SMALL = 4096, FIRST_BYTES = 512 << 10, FIRST_IN_ALL = 256 << 10 };
+enum { UNIT = SMALL /* rows: a column of one byte has a page for them */, SOON = 2 * UNIT };
 // The small pages in place of a huge one take about SMALL_NS. A huge page may take longer once in a while; no more are
 // asked for when they have taken this much longer in all: then Linux has to move other pages to make one.
 enum { SMALL_NS = 1000 * 1000, MOST_LOST_NS = 10 * 1000 * 1000 };
@@ -59,13 +62,12 @@ static void replace(char *at, size_t used)
     gv_now.lost_ns += now_ns() - began - SMALL_NS;
 }
 
-// `placed`: whether the first bytes have a huge page.
-static uint64_t next_pages(char *begin, uint32_t bytes, uint64_t first, uint64_t end, uint64_t capacity, int placed)
+uint64_t gv_prepare_pages(char *begin, uint32_t bytes, uint64_t first, uint64_t end, uint64_t capacity)
 {
     if (gv_now.lost_ns > MOST_LOST_NS) return capacity;
     uintptr_t column = (uintptr_t)begin, from = column + first * bytes, to = column + end * bytes;
     uintptr_t small_end = column + FIRST_BYTES, huge = column;
-    if (column % HUGE || from > small_end || placed) {
+    if (column % HUGE || from > small_end) {
         huge = from > small_end ? from : small_end;
         huge = (huge + HUGE - 1) / HUGE * HUGE;
         small_end = huge;
@@ -77,31 +79,81 @@ static uint64_t next_pages(char *begin, uint32_t bytes, uint64_t first, uint64_t
     return gv_now.lost_ns > MOST_LOST_NS ? capacity : (huge + HUGE - column) / bytes;
 }
 
-uint64_t gv_prepare_pages(char *begin, uint32_t bytes, uint64_t first, uint64_t end, uint64_t capacity)
+static uint64_t prepared[COLUMNS]; // bytes of each column that have pages, or will have small ones
+
+void gv_pages_begin(void) { memset(prepared, 0, sizeof prepared); }
+
+static char *begin_of(uint32_t column) { return *(char **)((char *)gv_now.run + columns[column].place); }
+
+static uint64_t used(uint32_t column)
 {
-    return next_pages(begin, bytes, first, end, capacity, 0);
+    return (column == MORE ? gv_now.run->more_count : gv_now.run->count) * columns[column].bytes;
 }
 
-// Whether a column is expected to have so many bytes that its first ones have a huge page.
-static int is_sure(uint32_t column)
+static uint64_t bytes_of(uint32_t column)
 {
-    uint64_t expected = column == MORE ? gv_now.more_expected : gv_now.rows_expected;
-    return expected * columns[column].bytes >= SURE_BYTES;
+    return (column == MORE ? gv_now.run->more_capacity : gv_now.run->capacity) * columns[column].bytes;
 }
 
-void gv_expect_rows(uint64_t rows, uint64_t more)
+// The bytes that one row takes in a column, on average.
+static uint32_t weight(uint32_t column)
 {
-    gv_run *r = gv_now.run;
-    if (!r->huge_pages || r->count_only) return;
-    gv_now.rows_expected = rows;
-    gv_now.more_expected = more;
-    gv_now.rows_room = gv_now.more_room = 0;
-    for (uint32_t i = 0; i < COLUMNS && gv_now.lost_ns <= MOST_LOST_NS; i++) {
-        char *begin = *(char **)((char *)r + columns[i].place);
-        size_t used = (i == MORE ? r->more_count : r->count) * columns[i].bytes;
-        size_t all = (i == MORE ? r->more_capacity : r->capacity) * columns[i].bytes;
-        if (is_sure(i) && used <= FIRST_BYTES && all >= HUGE && !((uintptr_t)begin % HUGE)) replace(begin, used);
+    uint64_t rows = gv_now.run->count + 1;
+    return column == MORE ? (uint32_t)((used(MORE) + rows - 1) / rows) + 1 : columns[column].bytes;
+}
+
+// Whether a column should get a part of a huge page.
+static int takes_part(uint32_t column)
+{
+    uint64_t at = prepared[column];
+    return at < HUGE && at < bytes_of(column) && at < used(column) + (uint64_t)SOON * weight(column);
+}
+
+// Moves parts of a huge page to the ends of the columns that need memory soon.
+static void share_huge_page(void)
+{
+    int64_t began = now_ns();
+    uint32_t weights = 0;
+    for (uint32_t i = 0; i < COLUMNS; i++) weights += takes_part(i) ? weight(i) : 0;
+    uint32_t units = weights ? HUGE / SMALL / weights : 0;
+    char *page = units ? gv_huge_memory(HUGE) : NULL, *at = page;
+    if (!page) {
+        gv_now.lost_ns = INT64_MAX;
+        return;
     }
+    *(volatile char *)page = 0;
+    for (uint32_t i = 0; i < COLUMNS; i++) {
+        if (!takes_part(i)) continue;
+        uint64_t bytes = (uint64_t)units * weight(i) * SMALL, left = bytes_of(i) - prepared[i];
+        if (bytes > HUGE - prepared[i]) bytes = HUGE - prepared[i];
+        if (bytes > left) bytes = left / SMALL * SMALL; // the last page is a small one
+        char *to = begin_of(i) + prepared[i];
+        if (bytes && mremap(at, bytes, bytes, MREMAP_MAYMOVE | MREMAP_FIXED, to) == MAP_FAILED)
+            gv_now.lost_ns = INT64_MAX;
+        prepared[i] += bytes ? bytes : left;
+        at += bytes;
+    }
+    if (at < page + HUGE) munmap(at, page + HUGE - at);
+    if (gv_now.lost_ns < INT64_MAX) gv_now.lost_ns += now_ns() - began - SMALL_NS;
+}
+
+// Gives a column its next bytes.
+static void prepare(uint32_t column)
+{
+    uint64_t in_all = 0, all = bytes_of(column), *mine = &prepared[column];
+    char *end = begin_of(column) + *mine;
+    for (uint32_t i = 0; i < COLUMNS; i++) in_all += prepared[i];
+    if (gv_now.lost_ns > MOST_LOST_NS || (uintptr_t)end % SMALL || (*mine >= HUGE && *mine + HUGE > all)) {
+        *mine = all;
+    } else if (in_all < FIRST_IN_ALL) {
+        *mine += (uint64_t)UNIT * columns[column].bytes;
+    } else if (*mine >= HUGE) {
+        use_huge_page(end);
+        *mine += HUGE;
+    } else {
+        share_huge_page();
+    }
+    if (*mine > all) *mine = all;
 }
 
 void gv_next_pages(uint32_t more)
@@ -111,11 +163,10 @@ void gv_next_pages(uint32_t more)
     uint64_t rows = r->capacity, words = r->more_capacity;
     int huge = r->huge_pages && !r->count_only;
     for (uint32_t i = 0; i < COLUMNS && huge; i++) {
-        char *begin = *(char **)((char *)r + columns[i].place);
-        uint64_t first = i == MORE ? r->more_count : r->count, *room = i == MORE ? &words : &rows;
-        uint64_t end = first + (i == MORE ? more : 1), capacity = i == MORE ? r->more_capacity : r->capacity;
-        uint64_t next = next_pages(begin, columns[i].bytes, first, end, capacity, is_sure(i));
-        if (next < *room) *room = next;
+        uint32_t bytes = columns[i].bytes;
+        uint64_t *room = i == MORE ? &words : &rows;
+        while (prepared[i] < used(i) + (i == MORE ? more : 1) * bytes) prepare(i);
+        if (prepared[i] / bytes < *room) *room = prepared[i] / bytes;
     }
     gv_now.rows_room = rows;
     gv_now.more_room = words;

@@ -6,6 +6,9 @@
 
 enum { GV_HUGE = 2 << 20 };
 
+// Before a run.
+void gv_pages_begin(void);
+
 // Prepares the next row with `more` further words, and ends the run if there is no room for it. Call it if the row or
 // its words are behind gv_now.rows_room or gv_now.more_room; set both to 0 when the run's capacity changes.
 void gv_next_pages(uint32_t more);
@@ -13,9 +16,6 @@ void gv_next_pages(uint32_t more);
 // For an array in private memory: asks for the next huge page if one is due in the elements from `first` up to `end`,
 // of `bytes` bytes each. Returns how many elements lie before the next one.
 uint64_t gv_prepare_pages(char *begin, uint32_t bytes, uint64_t first, uint64_t end, uint64_t capacity);
-
-// Call it after the first blocks of a run, with the number of rows, and of further words, of all blocks.
-void gv_expect_rows(uint64_t rows, uint64_t more);
 
 // New memory in huge pages, for a multiple of GV_HUGE bytes; NULL without memory.
 char *gv_huge_memory(size_t bytes);

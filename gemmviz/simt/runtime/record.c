@@ -40,10 +40,7 @@ static void run_blocks(void *what)
     if (block < r->end_block) block = gv_share_blocks(block);
     for (; block < r->end_block; block += r->cluster) {
         gv_run_block(block);
-        if (block != r->first_block) continue;
-        gv_first_ended();
-        uint32_t times = (r->end_block - r->first_block) / r->cluster;
-        gv_expect_rows(times * r->count, times * r->more_count);
+        if (block == r->first_block) gv_first_ended();
     }
 }
 
@@ -52,6 +49,7 @@ int gv_record(gv_run *run)
     gv_flags_begin(run->keep_flags);
     gv_now = (gv_running){.run = run};
     gv_access_begin();
+    gv_pages_begin();
 #ifndef __clang__
     run->at_once = 1; // see postponed.h
 #endif

@@ -5,7 +5,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
-enum { STEP = 8 /* rows, or words, that are moved at once: most spans are short */ };
+enum { STEP = 8 /* rows, or words, that are moved at once: most spans are short */, MANY = 128 };
 enum { MUCH = 512 << 10 /* bytes, for which a huge page takes less time than small ones */ };
 
 // Successive rows of one thread.
@@ -144,19 +144,35 @@ void gv_rows_close(void)
 
 // Moves the rows (or further elements) of one column to their new order, in steps: the next span overwrites what is
 // moved behind the end of one. Nothing behind the last row is read.
-#define MOVE(column, type, first, parts, count) \
+#define MOVE(column, type, first, parts, end_of_parts, count) \
     { \
         type *old = (column) + (first), *new = kept, *last = old + (count) - STEP; \
-        for (const part *p = parts; p < parts + of.used; p++) { \
+        for (const part *p = parts; p < end_of_parts; p++) { \
             const type *its = old + p->at, *end = its + p->number; \
             type *next = new; \
             __builtin_prefetch(old + p[8].at); \
+            if (p->number >= MANY) { \
+                memcpy(next, its, p->number * sizeof(type)); \
+                its = end; \
+            } \
             for (; its < end && its <= last; its += STEP, next += STEP) memcpy(next, its, STEP * sizeof(type)); \
             for (; its < end; its++) *next++ = *its; \
             new += p->number; \
         } \
         memcpy(old, kept, (count) * sizeof(type)); \
     }
+
+// Adds adjacent rows, or further elements, to some parts: those behind the last ones become one part with them.
+static inline part *with_part(const part *parts, part *end, uint32_t at, uint32_t number)
+{
+    if (!number) return end;
+    if (end > parts && end[-1].at + end[-1].number == at) {
+        end[-1].number += number;
+        return end;
+    }
+    *end = (part){at, number};
+    return end + 1;
+}
 
 // Sorts the rows of the block; returns the spans in their new order.
 static const place *sort(void)
@@ -182,18 +198,19 @@ static const place *sort(void)
     SORT(phase, phases)
     if (ranks) SORT(rank, ranks)
     const place *order = from;
+    part *end_of_rows = of_rows, *end_of_more = of_more;
     for (uint32_t i = 0; i < of.used; i++) {
         const span *s = &of.spans[order[i].span];
-        of_rows[i] = (part){order[i].row, s->rows};
-        of_more[i] = (part){order[i].more, s->more};
+        end_of_rows = with_part(of_rows, end_of_rows, order[i].row, s->rows);
+        end_of_more = with_part(of_more, end_of_more, order[i].more, s->more);
     }
-    MOVE(r->site, uint16_t, of.first_row, of_rows, rows)
-    MOVE(r->which, uint8_t, of.first_row, of_rows, rows)
-    MOVE(r->write, uint8_t, of.first_row, of_rows, rows)
-    MOVE(r->bytes, uint8_t, of.first_row, of_rows, rows)
-    MOVE(r->element, uint32_t, of.first_row, of_rows, rows)
-    MOVE(r->value, uint32_t, of.first_row, of_rows, rows)
-    MOVE(r->more, uint32_t, of.first_more, of_more, more)
+    MOVE(r->site, uint16_t, of.first_row, of_rows, end_of_rows, rows)
+    MOVE(r->which, uint8_t, of.first_row, of_rows, end_of_rows, rows)
+    MOVE(r->write, uint8_t, of.first_row, of_rows, end_of_rows, rows)
+    MOVE(r->bytes, uint8_t, of.first_row, of_rows, end_of_rows, rows)
+    MOVE(r->element, uint32_t, of.first_row, of_rows, end_of_rows, rows)
+    MOVE(r->value, uint32_t, of.first_row, of_rows, end_of_rows, rows)
+    MOVE(r->more, uint32_t, of.first_more, of_more, end_of_more, more)
     return from;
 }
 

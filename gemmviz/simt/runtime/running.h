@@ -9,7 +9,7 @@
 //   block_memory                             the shared memory of blocks that run together
 //   ownership                                the block of each element of C, while several processes run blocks
 //   rows pages values                        the thread and phase of each row; the memory of rows; their values
-//   access                                   records one access
+//   access last_access                       records one access; one that is like the last of its instruction
 //   found_tiles                              the rows of the first blocks, when the tiles of boxes are known
 //   contexts                                 the switch from one thread to another; it calls nothing
 //   fibres async_copies                      threads and their waits; cp.async
@@ -18,7 +18,7 @@
 //   cluster events remote                    blocks that run together; events that are no accesses; the shared
 //                                            memory of other blocks
 //   processor elements products wgmma_sums   elements as numbers, and sums of products of a tensor core
-//   wgmma_operands wgmma_products            the operands of wgmma, and its products
+//   mma_tiles wgmma_operands wgmma_products  the common mma; the operands of wgmma, and its products
 //   ldmatrix mma_quads mma_words wmma wgmma  tensor cores, and the loads of their registers
 //   sync_flags mbarrier_state                flags between blocks; an mbarrier's count
 //   tsan tma_boxes                           the compiler's calls before an access; the copy engine
@@ -43,13 +43,14 @@ typedef struct {
     uint32_t rank;       // of the block in its cluster
     uint64_t marked;     // rows up to here belong to a known thread, phase and turn: see gv_mark
     uint64_t rows_room, more_room; // rows and further words with prepared pages: see pages.h
-    uint64_t rows_expected, more_expected; // in all; 0: not known
     int64_t lost_ns;     // by huge pages, against small ones: see pages.c
     int sharing;         // one of the values below
-    // Whether blocks run together, and a range of addresses whose memory holds the running block's data: see
-    // block_memory.h.
+    // Whether blocks run together, and two ranges of addresses (mostly parts of A and B) whose memory holds the running
+    // block's data: see block_memory.h.
     int brings;
-    uintptr_t brought, brought_end;
+    struct {
+        uintptr_t at, end;
+    } brought[2];
     // Of the running thread, see postponed.h: instructions that it has postponed, and what to call before it uses
     // memory (at, bytes) or does anything else that others may notice (0, 0); NULL with none. Of its warp: lanes that
     // have gone on in front of others. Whether any instruction of this run was postponed, and whether the present
@@ -106,8 +107,12 @@ static inline int gv_near_stacks(uintptr_t at)
 // Returns whether a postponed instruction of the running thread may change these registers.
 static inline int gv_changes(uintptr_t at, uint32_t bytes)
 {
-    for (uintptr_t part = at / GV_PART; part <= (at + bytes - 1) / GV_PART; part++)
-        if (gv_now.changing[part % GV_CHANGING / 64] >> part % 64 & 1) return 1;
+    uintptr_t first = at / GV_PART, last = (at + bytes - 1) / GV_PART;
+    const uint64_t *changing = gv_now.changing;
+    if (bytes <= GV_PART)
+        return (changing[first % GV_CHANGING / 64] >> first % 64 | changing[last % GV_CHANGING / 64] >> last % 64) & 1;
+    for (uintptr_t part = first; part <= last; part++)
+        if (changing[part % GV_CHANGING / 64] >> part % 64 & 1) return 1;
     return 0;
 }
 

@@ -26,7 +26,7 @@ static void run_held(uint32_t first, uint32_t end)
         if (gv_cluster.held[i].turns || gv_cluster.held[i].rank != gv_now.rank || thread < first || thread >= end)
             continue;
         gv_fibre *group = gv_cluster.fibres + gv_now.rank * gv_cluster.threads + thread / GV_WARPGROUP * GV_WARPGROUP;
-        for (uint32_t t = 0; t < GV_WARPGROUP; t++) group[t].state = GV_READY;
+        for (uint32_t t = 0; t < GV_WARPGROUP; t++) *gv_state(&group[t]) = GV_READY;
         gv_cluster.held[i] = gv_cluster.held[--gv_cluster.helds];
         gv_resume(thread);
         return;
@@ -37,19 +37,20 @@ static void run_held(uint32_t first, uint32_t end)
 static void run_warp(uint32_t first, uint32_t end)
 {
     gv_fibre *of = gv_cluster.fibres + gv_now.rank * gv_cluster.threads;
+    const uint8_t *states = gv_state(of);
     run_held(first, end);
     for (int again = 1; again;) {
         again = 0;
         for (uint32_t t = first; t < end; t++)
-            if (of[t].state == GV_READY) t = gv_resume(t);
-        for (uint32_t t = first; t < end; t++) again |= of[t].state == GV_READY;
+            if (states[t] == GV_READY) t = gv_resume(t);
+        for (uint32_t t = first; t < end; t++) again |= states[t] == GV_READY;
     }
     for (uint32_t t = first; t < end; t++) // these may arrive later
-        if (of[t].state != GV_AT_WARP && of[t].state != GV_AT_BARRIER && of[t].state != GV_LEFT) return;
+        if (states[t] != GV_AT_WARP && states[t] != GV_AT_BARRIER && states[t] != GV_LEFT) return;
     for (uint32_t t = first; t < end; t++) {
-        if (of[t].state != GV_AT_WARP) continue;
+        if (states[t] != GV_AT_WARP) continue;
         uint32_t missing = 0; // or at another instruction, when none is
-        while (missing < end - first - 1 && (!(of[t].mask >> missing & 1) || of[first + missing].state == GV_AT_WARP))
+        while (missing < end - first - 1 && (!(of[t].mask >> missing & 1) || states[first + missing] == GV_AT_WARP))
             missing++;
         gv_now.thread = t;
         gv_now.run->last_pc = of[t].barrier_pc;
@@ -69,7 +70,7 @@ static void run_round(void)
                 run_warp(first, first + GV_WARP < gv_cluster.threads ? first + GV_WARP : gv_cluster.threads);
         }
         for (uint32_t t = 0; t < gv_cluster.blocks * gv_cluster.threads; t++)
-            again |= gv_cluster.fibres[t].state == GV_READY; // a warpgroup is complete
+            again |= gv_cluster.states[t] == GV_READY; // a warpgroup is complete
         again |= gv_cluster.helds > 0;
         for (uint32_t i = 0; i < gv_cluster.helds; i++)
             if (gv_cluster.held[i].turns) gv_cluster.held[i].turns--;
@@ -78,8 +79,9 @@ static void run_round(void)
 
 static uint32_t count(const gv_fibre *of, uint32_t threads, int state)
 {
+    const uint8_t *states = gv_state(of);
     uint32_t found = 0;
-    for (uint32_t t = 0; t < threads; t++) found += of[t].state == state;
+    for (uint32_t t = 0; t < threads; t++) found += states[t] == state;
     return found;
 }
 
@@ -89,13 +91,13 @@ static void release(gv_fibre *of, uint32_t first, int state, uint32_t number)
     uint32_t votes = 0;
     for (int counted = 0; counted < 2; counted++)
         for (uint32_t t = first; t < gv_cluster.threads; t++) {
-            if (of[t].state != state || (state == GV_AT_NAMED_BARRIER && of[t].named != number)) continue;
+            if (*gv_state(&of[t]) != state || (state == GV_AT_NAMED_BARRIER && of[t].named != number)) continue;
             if (!counted) {
                 votes += of[t].votes;
                 continue;
             }
             of[t].votes = votes;
-            of[t].state = GV_READY;
+            *gv_state(&of[t]) = GV_READY;
         }
 }
 
@@ -112,8 +114,8 @@ static void release_barrier(gv_fibre *of)
         }
     } else {
         uint32_t in = 0, out = 0;
-        while (of[in].state != GV_AT_BARRIER) in++;
-        while (of[out].state != GV_LEFT) out++;
+        while (*gv_state(&of[in]) != GV_AT_BARRIER) in++;
+        while (*gv_state(&of[out]) != GV_LEFT) out++;
         gv_now.thread = in;
         gv_notice(GV_NOTE_BARRIER_LEFT, -1, 0, of[in].barrier_pc, out, 0, 0);
     }
@@ -131,10 +133,10 @@ static void notice_crowd(const gv_fibre *of, uint32_t thread, uint32_t other, in
 static void release_meetings(gv_fibre *of, uint32_t *arrivals)
 {
     for (uint32_t t = 0; t < gv_cluster.threads; t++) {
-        if (of[t].state != GV_AT_NAMED_BARRIER) continue;
+        if (*gv_state(&of[t]) != GV_AT_NAMED_BARRIER) continue;
         uint32_t number = of[t].named, wanted = of[t].threads, there = 0;
         for (uint32_t u = t; u < gv_cluster.threads; u++) {
-            if (of[u].state != GV_AT_NAMED_BARRIER || of[u].named != number) continue;
+            if (*gv_state(&of[u]) != GV_AT_NAMED_BARRIER || of[u].named != number) continue;
             there++;
             if (of[u].threads != wanted) notice_crowd(of, t, u, GV_NOTE_COUNTS_DIFFER);
             else if (there == wanted + 1) notice_crowd(of, t, u, GV_NOTE_CROWDED);
@@ -146,13 +148,13 @@ static void release_meetings(gv_fibre *of, uint32_t *arrivals)
     }
 }
 
-static int at_mbarrier(const gv_fibre *f) { return f->state == GV_AT_MBARRIER || f->state == GV_AT_ARRIVAL; }
+static int at_mbarrier(const gv_fibre *f) { return *gv_state(f) == GV_AT_MBARRIER || *gv_state(f) == GV_AT_ARRIVAL; }
 
 static void release_mbarriers(void)
 {
     for (uint32_t t = 0; t < gv_cluster.blocks * gv_cluster.threads; t++) {
-        gv_fibre *f = &gv_cluster.fibres[t];
-        if (at_mbarrier(f) && gv_mbarrier_open(f->mbarrier, f->parity)) f->state = GV_READY;
+        const gv_fibre *f = &gv_cluster.fibres[t];
+        if (at_mbarrier(f) && gv_mbarrier_open(f->mbarrier, f->parity)) *gv_state(f) = GV_READY;
     }
 }
 
@@ -177,8 +179,8 @@ static int release_round(void)
         int relaxed = 0;
         for (uint32_t t = 0; t < all; t++) {
             gv_fibre *f = &gv_cluster.fibres[t];
-            if (f->state != GV_AT_CLUSTER_BARRIER) continue;
-            f->state = GV_READY;
+            if (*gv_state(f) != GV_AT_CLUSTER_BARRIER) continue;
+            *gv_state(f) = GV_READY;
             relaxed |= f->arrived && f->relaxed;
             f->arrived = 0;
         }
@@ -208,15 +210,15 @@ static void notice_stuck(void)
     for (uint32_t t = 0; t < gv_cluster.blocks * gv_cluster.threads; t++) {
         gv_fibre *f = &gv_cluster.fibres[t];
         f->started = 0;
-        if (f->state == GV_LEFT || f->state == GV_AT_BARRIER || f->state == GV_AT_WARP) continue;
+        if (*gv_state(f) == GV_LEFT || *gv_state(f) == GV_AT_BARRIER || *gv_state(f) == GV_AT_WARP) continue;
         gv_switch_block(t / gv_cluster.threads);
         gv_now.thread = t % gv_cluster.threads;
         gv_now.run->last_pc = f->barrier_pc;
-        if (f->state == GV_AT_WARPGROUP) gv_stop(GV_GROUP_WAITS);
-        if (f->state == GV_AT_ARRIVAL) gv_mbarrier_too_often(f->mbarrier);
-        if (f->state == GV_AT_MBARRIER) gv_mbarrier_stuck(f->mbarrier, f->parity, f->barrier_pc);
-        if (f->state == GV_AT_NAMED_BARRIER || f->state == GV_AT_CLUSTER_BARRIER) {
-            uint32_t awaited = f->state == GV_AT_NAMED_BARRIER ? f->threads : 0;
+        if (*gv_state(f) == GV_AT_WARPGROUP) gv_stop(GV_GROUP_WAITS);
+        if (*gv_state(f) == GV_AT_ARRIVAL) gv_mbarrier_too_often(f->mbarrier);
+        if (*gv_state(f) == GV_AT_MBARRIER) gv_mbarrier_stuck(f->mbarrier, f->parity, f->barrier_pc);
+        if (*gv_state(f) == GV_AT_NAMED_BARRIER || *gv_state(f) == GV_AT_CLUSTER_BARRIER) {
+            uint32_t awaited = *gv_state(f) == GV_AT_NAMED_BARRIER ? f->threads : 0;
             gv_notice(GV_NOTE_STUCK_AT_BARRIER, -1, 0, f->barrier_pc, awaited, 0, 0);
         }
     }
@@ -239,7 +241,7 @@ void gv_run_block(uint32_t block)
     gv_block_memory_clear();
     memset(gv_cluster.arrivals, 0, sizeof gv_cluster.arrivals);
     for (uint32_t t = 0; t < all; t++) {
-        gv_cluster.fibres[t].state = GV_READY;
+        gv_cluster.states[t] = GV_READY;
         gv_cluster.fibres[t].arrived = 0;
     }
     for (gv_now.phase = 0;; gv_now.phase++) {

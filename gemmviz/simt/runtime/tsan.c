@@ -5,6 +5,7 @@
 #include "block_memory.h"
 #include "kernel_calls/c_kernels.h"
 #include "kernel_calls/threads.h"
+#include "last_access.h"
 #include "ownership.h"
 #include "stop.h"
 #include "sync_flags.h"
@@ -35,13 +36,22 @@ static void volatile_access(void *p, uint32_t bytes, int how, uintptr_t pc)
     else gv_flag_read((uintptr_t)p, pc);
 }
 
-// Local variables are accessed more often than arrays: most of them need nothing but this test. A thread catches up at
-// one only if a postponed instruction of its warp changes it.
+// Local variables are accessed more often than arrays: most of them need nothing but the first test. A thread catches
+// up at one only if a postponed instruction of its warp changes it.
 static inline __attribute__((always_inline)) void access(void *p, uint32_t bytes, int how, uintptr_t pc)
 {
-    int local = gv_on_stack((uintptr_t)p) && !(gv_now.catch_up && gv_changes((uintptr_t)p, bytes));
-    if (local) gv_now.run->last_pc = pc;
-    else gv_access(p, bytes, how, pc);
+    uintptr_t at = (uintptr_t)p;
+    if (gv_on_stack(at) && !(gv_now.catch_up && gv_changes(at, bytes))) {
+        gv_now.run->last_pc = pc;
+        return;
+    }
+    const gv_last_access *l = gv_last_of(pc);
+    if (!gv_now.catch_up && !gv_pending.is && l->plain == GV_PLAIN && gv_as_last(l, at, bytes, how, pc)) {
+        gv_now.run->last_pc = pc;
+        gv_keep_as_last(l, at, bytes, how);
+    } else {
+        gv_access(p, bytes, how, pc);
+    }
 }
 
 // Clang's unaligned accesses may have any address: a compiler for GPUs would split such an access.

@@ -71,21 +71,25 @@ static inline void gv_keep_values(
 static inline void gv_keep_pieces(
     uint32_t *value, uint32_t *to, const gv_watched *a, const uintptr_t *at, uint32_t count)
 {
-    uint32_t size = a->itemsize, further = size < GV_PIECE_BYTES ? GV_PIECE_BYTES / size - 1 : 0;
+    uint32_t size = a->itemsize;
     if (a->number == GV_NUMBER_FLOAT) {
         for (uint32_t i = 0; i < count; i++, to += 3) {
             memcpy(&value[i], (void *)at[i], 4);
             memcpy(to, (char *)at[i] + 4, 12);
         }
-    } else if (a->number == GV_NUMBER_SMALL) {
+    } else if (a->number == GV_NUMBER_SMALL) { // the words are little-endian
+        const uint32_t *floats = a->floats;
         for (uint32_t i = 0; i < count; i++, to += 4) {
-            unsigned __int128 all; // the first element is in the lowest bits
-            memcpy(&all, (void *)at[i], GV_PIECE_BYTES);
-            value[i] = a->floats[size == 1 ? (uint8_t)all : (uint16_t)all];
-            all >>= 8 * size;
-            memcpy(to, &all, GV_PIECE_BYTES);
+            const char *from = (const char *)at[i];
+            uint32_t first, last;
+            memcpy(&first, from, 4);
+            memcpy(&last, from + 12, 4);
+            value[i] = floats[size == 1 ? (uint8_t)first : (uint16_t)first];
+            memcpy(to, from + size, 12);
+            to[3] = last >> 8 * size;
         }
     } else {
+        uint32_t further = size < GV_PIECE_BYTES ? GV_PIECE_BYTES / size - 1 : 0;
         for (uint32_t i = 0; i < count; i++, to += gv_words_of(a, further))
             gv_keep_values(&value[i], to, a, at[i], further);
     }

@@ -11,10 +11,11 @@ static void bring(gv_operand o, int across, uint32_t rows, uint32_t depth, uint3
 {
     uint32_t group = 8 * o.row_bytes, columns = across ? rows * size / o.row_bytes : 1;
     uint32_t groups = across ? depth / 8 : rows / 8, piece = 16 / size;
+    int adjacent = o.group_bytes == group; // then all groups are brought at once
     for (uint32_t c = 0; o.row_bytes > 16 && c < columns; c++)
-        for (uint32_t g = 0; g < groups; g++) {
+        for (uint32_t g = 0; g < (adjacent ? 1 : groups); g++) {
             uintptr_t at = o.at + c * (uintptr_t)o.next_bytes * across + g * (uintptr_t)o.group_bytes;
-            gv_bring((void *)(at / group * group), 2 * group);
+            gv_bring((void *)(at / group * group), ((adjacent ? groups : 1) + 1) * group);
         }
     if (o.row_bytes > 16) return;
     for (uint32_t r = 0; r < rows; r += across ? piece : 1)

@@ -17,7 +17,9 @@ static inline uint32_t gv_operand_itemsize(int type)
 static inline uintptr_t gv_operand_place(gv_operand o, int across, uint32_t size, uint32_t r, uint32_t k)
 {
     // row_bytes and size are powers of two, and a division by a variable is slow.
-    uint32_t byte = k * size, shift = (uint32_t)__builtin_ctz(o.row_bytes / size), in_row = (1u << shift) - 1;
+    uint32_t byte = k * size, in_row;
+    int shift = __builtin_ctz(o.row_bytes) - __builtin_ctz(size);
+    in_row = (1u << shift) - 1;
     if (o.row_bytes == 16 && across)
         return o.at + (r >> shift) * (uintptr_t)o.group_bytes + (r & in_row) * size + k / 8 * (uintptr_t)o.next_bytes +
                k % 8 * 16;

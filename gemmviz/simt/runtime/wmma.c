@@ -3,6 +3,7 @@
 #include "access.h"
 #include "block_memory.h"
 #include "elements.h"
+#include "mma_tiles.h"
 #include "postponed.h"
 #include "products.h"
 #include "stop.h"
@@ -197,7 +198,6 @@ static void multiply(void *posted[GV_WARP], uint32_t mask)
     static double a[LARGEST * LARGEST], b[LARGEST * LARGEST], sum[LARGEST * LARGEST];
     (void)mask;
     const gv_product_kind *kind = ((const product *)posted[0])->kind;
-    const places *at_a = places_of(kind->a), *at_b = places_of(kind->b), *at_c = places_of(kind->c);
     const void *of_a[GV_WARP], *of_b[GV_WARP], *of_c[GV_WARP];
     void *of_d[GV_WARP];
     for (uint32_t lane = 0; lane < GV_WARP; lane++) {
@@ -207,6 +207,8 @@ static void multiply(void *posted[GV_WARP], uint32_t mask)
         of_c[lane] = p->c;
         of_d[lane] = p->d;
     }
+    if (gv_multiply_mma(kind, of_a, of_b, of_c, of_d)) return;
+    const places *at_a = places_of(kind->a), *at_b = places_of(kind->b), *at_c = places_of(kind->c);
     gv_to_tile(a, &at_a->in_tile, of_a, kind->a->type);
     gv_to_tile(b, &at_b->in_tile, of_b, kind->b->type);
     gv_to_tile(sum, &at_c->in_tile, of_c, kind->c->type);

@@ -12,6 +12,7 @@ from gemmviz.catalogue.problem import Problem
 from gemmviz.language import mark, tr
 from gemmviz.language.numbers import thousands
 from gemmviz.simt import apart, recorder
+from gemmviz.simt.block_range import processes_for
 from gemmviz.simt.build import build
 from gemmviz.simt.layout import ROW_BYTES
 
@@ -101,7 +102,7 @@ def expect(job: Launch, blocks: Blocks | None = None, as_written: bool = False) 
     if found is None:
         accesses, more = (round(n * (scope[1] - scope[0]) / job.blocks) for n in (accesses, more))
     per_access_s = counter.seconds / max(counter.counted, 1)
-    workers = max(1, min(recorder.most_workers(job), (scope[1] - scope[0]) // recorder.BLOCKS_PER_WORKER))
+    workers = processes_for(scope[1] - scope[0], recorder.most_workers(job))
     seconds = _RECORDING_FACTOR * per_access_s * accesses / workers
     return RecordingCost(accesses, accesses * ROW_BYTES + 4 * more, seconds, exact)
 

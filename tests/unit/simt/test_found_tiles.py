@@ -11,6 +11,7 @@ from gemmviz.catalogue.launch import Launch
 from gemmviz.catalogue.problem import Problem, small_integer_inputs, stored
 from gemmviz.simt import job, recorder
 from gemmviz.simt.build import build
+from gemmviz.simt.layout import BoxKind
 
 LAST = "    for (int j = 0; j < 8; j++)\n        if (row"
 # Numbers behind the tiles, which an instruction reads before it reads some in a tile; the same with bytes.
@@ -45,7 +46,10 @@ def told(raw: recorder.RawTrace) -> list[Any]:
     # NaNs are equal if their bits are.
     rows[list(raw.columns).index("value")] = raw.columns["value"].view(np.uint32).tolist()
     shared = [(one.name, one.offset, one.shape, one.dtype) for one in raw.shared]
-    tma = raw.tma.boxes.tobytes(), raw.tma.events.tobytes()
+    boxes = raw.tma.boxes.copy()
+    # A store has no barrier: counted from the anchor, its 0 depends on where this run's shared memory was.
+    boxes["barrier"][boxes["store"] != BoxKind.LOAD] = 0
+    tma = boxes.tobytes(), raw.tma.events.tobytes()
     return [rows, raw.more.tolist(), shared, raw.diagnostics, raw.kinds, raw.places, raw.c.tolist(), tma]
 
 

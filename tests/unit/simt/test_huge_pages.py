@@ -34,15 +34,15 @@ template <int TS> __global__ void k(const float *A, const float *B, float *C, in
 """
 
 
-def recorded(size: int, tile: int) -> dict[str, Any]:
-    """Record it with so many threads in a block."""
+def recorded(size: int, tile: int, capacity: int = 10**7) -> dict[str, Any]:
+    """Record it with so many threads in a block, in memory for so many accesses."""
     job = launch(kernel(CODE, grid='["ceil(N / (TS * TS))"]'), Problem.cube(size), {"TS": tile})
     a, b = (stored(job.kernel, name, matrix) for name, matrix in zip("AB", inputs_for(job), strict=True))
-    raw = recorder.run(build(job), job, a, b, deadline_s=60, capacity=10**7, workers=1)
+    raw = recorder.run(build(job), job, a, b, deadline_s=60, capacity=capacity, workers=1)
     return raw.columns | {"more": raw.more}
 
 
-@pytest.mark.parametrize(("size", "tile"), [(128, 16), (128, 8)], ids=["one block", "blocks that expect more"])
+@pytest.mark.parametrize(("size", "tile"), [(128, 16), (128, 8)], ids=["one block", "several blocks"])
 def test_a_recording_is_the_same_with_huge_pages(size: int, tile: int, monkeypatch: pytest.MonkeyPatch) -> None:
     with_pages = recorded(size, tile)
     assert with_pages["element"].nbytes > 2 << 20
@@ -50,3 +50,12 @@ def test_a_recording_is_the_same_with_huge_pages(size: int, tile: int, monkeypat
     without = recorded(size, tile)
     for name, column in without.items():
         assert np.array_equal(column.view(np.uint8), with_pages[name].view(np.uint8)), name
+
+
+@pytest.mark.parametrize("size", [32, 96, 128])
+def test_columns_without_room_behind_their_last_row(size: int) -> None:
+    """The last page of a column is a small one: parts of huge pages are moved to whole pages only."""
+    expected = recorded(size, 8)
+    rows = len(expected["element"])
+    for name, column in recorded(size, 8, rows).items():
+        assert np.array_equal(column.view(np.uint8), expected[name].view(np.uint8)), name

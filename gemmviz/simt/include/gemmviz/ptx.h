@@ -187,12 +187,29 @@ template <int Left> GEMMVIZ_PTX void wgmma_wait() { gv_wgmma_wait(Left); }
 template <int N> GEMMVIZ_PTX void wgmma_ready(float (&d)[N]) { (void)d; }
 
 enum { ALONG_K = 0, ACROSS_K = 1 };
+// `words`: A in registers, or nullptr.
+template <int N, int LieOfA, int LieOfB>
+GV_DEVICE void gv_product(float *d, int type, operand a, const unsigned *words, operand b, int add)
+{
+#if defined(__clang__)
+    uint64_t bytes_of_a = a.next_bytes | (uint64_t)a.group_bytes << 32;
+    uint64_t bytes_of_b = b.next_bytes | (uint64_t)b.group_bytes << 32;
+    unsigned rows = a.row_bytes / 16 << GV_WGMMA_ROW_A | b.row_bytes / 16 << GV_WGMMA_ROW_B;
+    unsigned types = GV_FLOAT << GV_WGMMA_TYPE_D | type << GV_WGMMA_TYPE_A | type << GV_WGMMA_TYPE_B;
+    unsigned lies = LieOfA << GV_WGMMA_A_ACROSS | LieOfB << GV_WGMMA_B_ACROSS;
+    unsigned how = N << GV_WGMMA_N | types | lies | rows | (words != nullptr) << GV_WGMMA_REGISTERS;
+    uintptr_t at = words ? (uintptr_t)words : a.at;
+    gv_wgmma_of(d, at, bytes_of_a, b.at, bytes_of_b, how | (uint64_t)add << GV_WGMMA_ADD);
+#else // GCC would make two calls of it, where `add` is a comparison
+    gv_wgmma_product p = {a, b, words, N, GV_FLOAT, type, type, LieOfA, LieOfB, add, 0};
+    gv_wgmma(d, &p);
+#endif
+}
 #define GV_WGMMA(n, type, kind) \
     template <int LieOfB, int LieOfA = ALONG_K> \
     GEMMVIZ_PTX void wgmma_m64n##n##k16_f32_##type(float (&d)[n / 2], operand a, operand b, int add) \
     { \
-        gv_wgmma_product p = {a, b, nullptr, n, GV_FLOAT, kind, kind, LieOfA, LieOfB, add, 0}; \
-        gv_wgmma(d, &p); \
+        gv_product<n, LieOfA, LieOfB>(d, kind, a, nullptr, b, add); \
     }
 GV_WGMMA(32, f16, GV_HALF)
 GV_WGMMA(64, f16, GV_HALF)
@@ -218,8 +235,7 @@ template <> struct of_bf16<__nv_bfloat16> {
     GEMMVIZ_PTX void wgmma_m64n##n##k16_f32(float (&d)[n / 2], operand a, operand b, int add) \
     { \
         int type = of_bf16<Element>::value ? GV_BFLOAT16 : GV_HALF; \
-        gv_wgmma_product p = {a, b, nullptr, n, GV_FLOAT, type, type, LieOfA, LieOfB, add, 0}; \
-        gv_wgmma(d, &p); \
+        gv_product<n, LieOfA, LieOfB>(d, type, a, nullptr, b, add); \
     }
 GV_WGMMA_OF(32)
 GV_WGMMA_OF(64)
@@ -231,8 +247,7 @@ GV_WGMMA_OF(256)
 #define GV_WGMMA_ALONG(n, depth, type, kind) \
     GEMMVIZ_PTX void wgmma_m64n##n##k##depth##_f32_##type(float (&d)[n / 2], operand a, operand b, int add) \
     { \
-        gv_wgmma_product p = {a, b, nullptr, n, GV_FLOAT, kind, kind, ALONG_K, ALONG_K, add, 0}; \
-        gv_wgmma(d, &p); \
+        gv_product<n, ALONG_K, ALONG_K>(d, kind, a, nullptr, b, add); \
     }
 GV_WGMMA_ALONG(64, 8, tf32, GV_TF32)
 GV_WGMMA_ALONG(96, 8, tf32, GV_TF32)
@@ -252,8 +267,7 @@ GV_WGMMA_ALONG(256, 32, e4m3, GV_E4M3)
     { \
         unsigned words[4]; \
         __builtin_memcpy(words, a, sizeof words); \
-        gv_wgmma_product p = {{}, b, words, n, GV_FLOAT, GV_TF32, GV_TF32, ALONG_K, ALONG_K, add, 0}; \
-        gv_wgmma(d, &p); \
+        gv_product<n, ALONG_K, ALONG_K>(d, GV_TF32, {}, words, b, add); \
     }
 GV_WGMMA_FROM(64)
 GV_WGMMA_FROM(128)

@@ -1,6 +1,7 @@
 // The interface between the headers for kernels and mbarriers.c, tma_boxes.c, wgmma.c: the instructions of compute
 // capability 9.0. Plain C.
 #pragma once
+#include "wgmma_words.h"
 #include <stdint.h>
 
 // A tensor map, in the 128 bytes that it has on a GPU. Rows and columns are those of the stored matrix.
@@ -97,6 +98,7 @@ void gv_remote_store(void *to, const void *from, uint32_t bytes, uint32_t block)
 void *gv_map_shared(void *p, uint32_t rank) GV_CALLED;
 uint32_t gv_mapped_rank(const void *p) GV_CALLED;
 void gv_wgmma(void *d, const gv_wgmma_product *p) GV_CALLED; // d: n / 2 sums of the thread
+void gv_wgmma_of(void *d, uintptr_t a, uint64_t a_bytes, uintptr_t b, uint64_t b_bytes, uint64_t how) GV_CALLED;
 void gv_wgmma_apart(void *const *d, const gv_wgmma_product *p) GV_CALLED; // the same: where each of the sums is
 void gv_wgmma_commit(void) GV_CALLED;
 // The address in a shared array whose low bits are given.
