@@ -51,6 +51,16 @@ static void use_huge_page(char *at)
     gv_now.lost_ns += now_ns() - began - SMALL_NS;
 }
 
+// Moves pages to another place, whose own ones are lost. Linux may refuse it (vm.max_map_count) when it has removed those
+// already: then there are new small ones.
+static int moved(char *from, size_t bytes, char *to)
+{
+    if (mremap(from, bytes, bytes, MREMAP_MAYMOVE | MREMAP_FIXED, to) != MAP_FAILED) return 1;
+    mmap(to, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
+    gv_now.lost_ns = INT64_MAX;
+    return 0;
+}
+
 // Puts a huge page in the place of small ones, the first of which are in use. Without memory all stays as it is.
 static void replace(char *at, size_t used)
 {
@@ -58,8 +68,12 @@ static void replace(char *at, size_t used)
     char *made = gv_huge_memory(HUGE);
     if (!made) return;
     memcpy(made, at, used);
-    mremap(made, HUGE, HUGE, MREMAP_MAYMOVE | MREMAP_FIXED, at);
-    gv_now.lost_ns += now_ns() - began - SMALL_NS;
+    if (moved(made, HUGE, at)) {
+        gv_now.lost_ns += now_ns() - began - SMALL_NS;
+        return;
+    }
+    memcpy(at, made, used);
+    munmap(made, HUGE);
 }
 
 uint64_t gv_prepare_pages(char *begin, uint32_t bytes, uint64_t first, uint64_t end, uint64_t capacity)
@@ -128,8 +142,7 @@ static void share_huge_page(void)
         if (bytes > HUGE - prepared[i]) bytes = HUGE - prepared[i];
         if (bytes > left) bytes = left / SMALL * SMALL; // the last page is a small one
         char *to = begin_of(i) + prepared[i];
-        if (bytes && mremap(at, bytes, bytes, MREMAP_MAYMOVE | MREMAP_FIXED, to) == MAP_FAILED)
-            gv_now.lost_ns = INT64_MAX;
+        if (bytes && !moved(at, bytes, to)) munmap(at, bytes);
         prepared[i] += bytes ? bytes : left;
         at += bytes;
     }
