@@ -51,8 +51,8 @@ static void use_huge_page(char *at)
     gv_now.lost_ns += now_ns() - began - SMALL_NS;
 }
 
-// Moves pages to another place, whose own ones are lost. Linux may refuse it (vm.max_map_count) when it has removed those
-// already: then there are new small ones.
+// Moves pages to another place, whose own ones are lost. Linux may refuse it (vm.max_map_count) when it has removed
+// those already: then there are new small ones.
 static int moved(char *from, size_t bytes, char *to)
 {
     if (mremap(from, bytes, bytes, MREMAP_MAYMOVE | MREMAP_FIXED, to) != MAP_FAILED) return 1;
