@@ -49,7 +49,8 @@ template <typename T, int BM, int BN, int STAGES> struct tiles_along_k {
     float c[BM / 64][2][64][32];
 };
 
-// Rung 69. Asks for the tiles of a piece, stage by stage. Each block of a cluster copies an equal part of B's columns, for all.
+// As rung 69, but without its cache policies and early copies. Asks for the tiles of a piece, stage by stage. Each block of a
+// cluster copies an equal part of B's columns, for all.
 template <int CLUSTER, typename T, int BM, int BN, int STAGES>
 GEMMVIZ_PTX void load(tiles_along_k<T, BM, BN, STAGES> &tile, const piece &p, int rank, ring<STAGES> &at,
                       ptx::barrier (&full)[STAGES], ptx::barrier (&empty)[STAGES], const ptx::tensor_map &A,
