@@ -38,7 +38,7 @@ TYPES = {
     "fp8-in-turns": ("FP8", "fp8_in_turns", 0.97),
 }
 SHORT = ("fp32", "fp16", "bf16", "tf32", "fp8-in-turns")
-TABLES = (("fp32", "fp16", "bf16"), ("fp16-c16", "bf16-c16"), ("tf32", "tf32-by-rows", "fp8-in-turns"))
+TABLES = (("fp32", "tf32", "tf32-by-rows", "fp8-in-turns"), ("fp16", "bf16"), ("fp16-c16", "bf16-c16"))
 _KEPT = ("type", "size", "sha256", "uuid", "device", "driver", "utc", "rung_s", "cublas_s", "over_cublas", "lt_s")
 _KEPT += ("over_lt", "error_before", "error_after", "params", "sm_mhz", "power_w")
 Row = dict[str, Any]
@@ -102,12 +102,17 @@ def summary(rows: Sequence[Row]) -> str:
 
 
 def short(rows: Sequence[Row]) -> str:
-    """Return a table of two lines for README: mean and least of the types whose C has 32 bits, of all cards."""
+    """Return a table of two lines for README: mean and least of the types whose C has 32 bits, of all cards.
+
+    Each size counts once: of the cards that have it, their mean.
+    """
     found = {kind: [row["over_cublas"][0] for row in rows if row["type"] == kind] for kind in SHORT}
     found = {kind: ratios for kind, ratios in found.items() if ratios}
+    sizes = {kind: {tuple(row["size"]) for row in rows if row["type"] == kind} for kind in found}
     devices = " and ".join(f"{_count(rows, device)} {device}" for device in sorted({row["device"] for row in rows}))
     heads = [f"cuBLAS's time / ours, {devices}", *(TYPES[kind][0].partition(",")[0] for kind in found)]
-    means, least = ([f"{of(ratios):.2f}" for ratios in found.values()] for of in (_mean, min))
+    least = [f"{min(ratios):.2f}" for ratios in found.values()]
+    means = [f"{_mean(_of_size(rows, kind, size) for size in sizes[kind]):.2f}" for kind in found]
     return _table(heads, [["mean", *means], ["least", *least]])
 
 
@@ -184,6 +189,11 @@ def _over_both(row: Row) -> float:
 
 def _mean(ratios: Iterable[float]) -> float:
     return exp(fmean(log(one) for one in ratios))
+
+
+def _of_size(rows: Sequence[Row], kind: str, size: tuple[int, ...]) -> float:
+    """Return the mean ratio of the cards at a size."""
+    return _mean(row["over_cublas"][0] for row in rows if row["type"] == kind and tuple(row["size"]) == size)
 
 
 def _figures(ratios: Iterable[float | None], bold: bool = False) -> str:

@@ -60,7 +60,7 @@
 // schedule.names.turn_meet = "shared * (800 + BM * BN * 17 / 50 + 4400 * (rounds < 2) + 100 * (CLUSTER == 1 and BN == 128 and rounds < 3) * ceil(K / 64))"
 // schedule.names.in_turns  = "rounds * max(turn_tile, (turn_tile + turn_c) / 2) + turn_c / 2 + turn_meet + 200 + never * 1000000000"
 // schedule.names.at_once   = "max(rounds * (ceil(ceil(K / 64) / SPLIT) * step + BM * BN / 8), (M + N) * K / 1200 / busy * (1 + thin / 4)) + meet + (not small) * CLUSTER * ACROSS * 1000"
-// schedule.cost  = "(TURNS == 1) * at_once + (TURNS == 2) * in_turns * 201 / 200"
+// schedule.cost  = "(TURNS == 1) * at_once + (TURNS == 2) * in_turns * (201 + (K >= 4096 and M > 2048 and N > 2048 and M * N < 20000000)) / 200"
 // demo       = { size = [64, 64, 256], params = { BM = 64, BN = 64, STAGES = 2, BLOCKS = 2, CLUSTER = 1, ACROSS = 1, SPLIT = 2, TOGETHER = 0, BOXES = 2 }, block = [1, 0], stop = { share = 0.46 }, lens = "stream-K" }
 // dtype      = "float16"
 // accumulate = "float32"
