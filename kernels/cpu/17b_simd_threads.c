@@ -65,13 +65,32 @@ static const struct kernel {
     void (*tile)(struct job);
 } kernels[] = {{512, ROWS, VECTORS * FLOATS, tile_512}, {256, 6, FLOATS, tile_256}, {0, 6, FLOATS, tile_128}};
 
-// The panels as in packed, `width` rows or columns each.
+// The panels as in packed, `width` rows or columns each. Of a whole panel of A 16 columns are packed at a time: its rows
+// are read as vectors, and change into columns in registers.
+SIMD_INLINE void pack_panel(float *Ap, const float *A, int rows, int depth, long lda, int width)
+{
+    int k = 0;
+    for (; rows >= width && k + FLOATS <= depth; k += FLOATS) {
+        floats row[FLOATS];
+        SIMD_UNROLL for (int r = 0; r < FLOATS; r++)
+            row[r] = r < width ? simd_load(A + r * lda + k) : (floats){0};
+        simd_transpose(row);
+        SIMD_UNROLL for (int c = 0; c < FLOATS; c++, Ap += width)
+            simd_store_first(Ap, row[c], width);
+    }
+    for (; k < depth; k++)
+        for (int r = 0; r < width; r++)
+            *Ap++ = r < rows ? A[r * lda + k] : 0;
+}
+
 static void pack_a(float *Ap, const float *A, int rows, int depth, long lda, int width)
 {
-    for (int i = 0; i < rows; i += width)
-        for (int k = 0; k < depth; k++)
-            for (int r = i; r < i + width; r++)
-                *Ap++ = r < rows ? A[r * lda + k] : 0;
+    for (int i = 0; i < rows; i += width, Ap += width * depth, A += width * lda) {
+        if (width == ROWS)
+            pack_panel(Ap, A, rows - i, depth, lda, ROWS);
+        else
+            pack_panel(Ap, A, rows - i, depth, lda, 6);
+    }
 }
 
 static void pack_b(float *Bp, const float *B, int depth, int columns, long ldb, int width)
@@ -172,7 +191,7 @@ void simd_threads(float *C, const float *A, const float *B, int M, int N, int K)
 
     struct rectangle rectangles[MOST];
     pthread_t ids[MOST];
-    int running[MOST];
+    int running[MOST] = {0};
     for (int t = 0; t < down * across; t++) {
         int i = (long)tall * (t / across) / down * with->rows, j = (long)wide * (t % across) / across * with->columns;
         int i_end = min((long)tall * (t / across + 1) / down * with->rows, M);
@@ -181,10 +200,12 @@ void simd_threads(float *C, const float *A, const float *B, int M, int N, int K)
             with,      C + (long)i * N + j, A + (long)i * K, B + j, i_end - i, j_end - j, K, N, Ap + t * a_floats,
             Bp + t * b_floats,
         };
-        running[t] = pthread_create(&ids[t], 0, multiply_rectangle, &rectangles[t]) == 0;
-        if (!running[t])
-            multiply_rectangle(&rectangles[t]); // no more threads to be had: this one does the work
     }
+    for (int t = 1; t < down * across; t++)
+        running[t] = pthread_create(&ids[t], 0, multiply_rectangle, &rectangles[t]) == 0;
+    for (int t = 0; t < down * across; t++)
+        if (!running[t]) // the first one is this thread's own, and others if no more threads can be had
+            multiply_rectangle(&rectangles[t]);
     for (int t = 0; t < down * across; t++)
         if (running[t])
             pthread_join(ids[t], 0);

@@ -2,13 +2,14 @@
 
 An asynchronous copy names its source. For a copy through registers the recording shows only the read and the write, and
 the link is *attributed*, which means inferred: in a kernel's text, each store to a tile takes its value from one
-certain load (for a vector: from one certain part of it). So every load is tried for every store: as the last one before
-it, as one a few times earlier (several loads, then the stores; double buffering), or as the load with the same ordinal
-(a loop that loads, then a loop that stores), whatever the thread does in between. A kernel that loads ahead fills the
-same registers in two places, before its loop and in it. So if no single load fits, several loads of the same matrix are
-tried together, and then each load by its number (`gemmviz.trace.origin.load_store_matching`). A load that fits is
-taken, but only for the stores whose own value fits. If nothing fits, the source is unknown. Zeros have no source: the
-matrices of a recording contain no zeros; the kernel fills the edges of tiles with them.
+certain load (for a vector: from one certain part of it). Vectors that are turned in registers are recognised first
+(`gemmviz.trace.origin.turned`). Otherwise every load is tried for every store: as the last one before it, as one a few
+times earlier (several loads, then the stores; double buffering), or as the load with the same ordinal (a loop that
+loads, then a loop that stores), whatever the thread does in between. A kernel that loads ahead fills the same registers
+in two places, before its loop and in it. So if no single load fits, several loads of the same matrix are tried
+together, and then each load by its number (`gemmviz.trace.origin.load_store_matching`). A load that fits is taken, but
+only for the stores whose own value fits. If nothing fits, the source is unknown. Zeros have no source: the matrices of
+a recording contain no zeros; the kernel fills the edges of tiles with them.
 """
 
 from collections.abc import Iterable
@@ -21,6 +22,7 @@ from gemmviz.catalogue.matrices import A, B
 from gemmviz.trace.distinct import distinct
 from gemmviz.trace.order.requests import Ints, earlier
 from gemmviz.trace.origin.load_store_matching import matched
+from gemmviz.trace.origin.turned import turned
 from gemmviz.trace.parts import ROWS_AT_ONCE
 from gemmviz.trace.recording.recording import Recording
 
@@ -132,6 +134,7 @@ def _link(recording: Recording, stores: _Items, loads: _Items) -> tuple[Ints, np
     bits = max(len(recording.accesses) - 1, 1).bit_length()
     inputs = distinct(np.concatenate([recording.a.ravel(), recording.b.ravel()]))
     of_channel = {int(c): np.flatnonzero(loads.channel == c) for c in distinct(loads.channel)}
+    _link_turned(recording, stores, loads, lines, bits, found)
     _link_unrolled(recording, stores, loads, lines, bits, found)
     for channel in distinct(stores.channel[found < 0]):
         mine = np.flatnonzero(stores.channel == channel)
@@ -163,6 +166,21 @@ def _link(recording: Recording, stores: _Items, loads: _Items) -> tuple[Ints, np
     return found, lost
 
 
+def _link_turned(recording: Recording, stores: _Items, loads: _Items, lines: Ints, bits: int, found: Ints) -> None:
+    """Set, in `found`, the loads of stores whose values were turned in registers, line by line."""
+    of_load, of_store = (_places(recording, items, lines) // _PARTS for items in (loads, stores))
+    # Only a load of several elements has rows that can become columns.
+    wide = distinct(of_load[loads.channel % _PARTS > 0])
+    many = {int(place): np.flatnonzero(of_load == place) for place in wide}
+    for place in distinct(of_store) if many else ():
+        mine = np.flatnonzero(of_store == place)
+        for among in many.values():
+            source = turned((stores.key[mine], stores.value[mine]), (loads.key[among], loads.value[among]), bits)
+            if source is not None:
+                found[mine] = among[source]
+                break
+
+
 def _link_unrolled(recording: Recording, stores: _Items, loads: _Items, lines: Ints, bits: int, found: Ints) -> None:
     """Set, in `found`, the loads of stores that a compiler made into several instructions, if one rule fits them all.
 
@@ -173,7 +191,7 @@ def _link_unrolled(recording: Recording, stores: _Items, loads: _Items, lines: I
     of_place = {int(p): np.flatnonzero(of_load == p) for p in distinct(of_load)}
     for place in distinct(of_store):
         mine = np.flatnonzero(of_store == place)
-        if (stores.channel[mine] == stores.channel[mine[0]]).all() or place < _PLACES:
+        if (stores.channel[mine] == stores.channel[mine[0]]).all() or place < _PLACES or (found[mine] >= 0).all():
             continue
         key, value = stores.key[mine], stores.value[mine]
         ordinal = earlier(key >> bits, np.zeros(len(mine), np.int64))

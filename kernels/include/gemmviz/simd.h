@@ -39,6 +39,46 @@ SIMD_INLINE floats simd_load(const float *from)
 }
 SIMD_INLINE void simd_store(float *to, floats value) { memcpy(to, &value, sizeof value); }
 
+// Writes the first `count` floats of a vector.
+SIMD_INLINE void simd_store_first(float *to, floats value, int count) { memcpy(to, &value, count * sizeof(float)); }
+
+// Turns 16 rows of 16 floats into columns: row[i][j] and row[j][i] change places. In four steps two rows exchange eight
+// neighbours each, then four, two and one; all of it stays in registers.
+#ifdef __has_builtin
+#if __has_builtin(__builtin_shufflevector)
+#define SIMD_LIST(...) __VA_ARGS__
+#define SIMD_EXCHANGE(apart, upper, lower)                                                                              \
+    SIMD_UNROLL for (int i = 0; i < FLOATS; i++)                                                                        \
+    {                                                                                                                   \
+        if (i & apart)                                                                                                  \
+            continue;                                                                                                   \
+        floats a = row[i], b = row[i + apart];                                                                          \
+        row[i] = __builtin_shufflevector(a, b, SIMD_LIST upper);                                                        \
+        row[i + apart] = __builtin_shufflevector(a, b, SIMD_LIST lower);                                                \
+    }
+#endif
+#endif
+SIMD_INLINE void simd_transpose(floats row[FLOATS])
+{
+#ifdef SIMD_EXCHANGE
+    SIMD_EXCHANGE(8, (0, 1, 2, 3, 4, 5, 6, 7, 16, 17, 18, 19, 20, 21, 22, 23),
+                  (8, 9, 10, 11, 12, 13, 14, 15, 24, 25, 26, 27, 28, 29, 30, 31))
+    SIMD_EXCHANGE(4, (0, 1, 2, 3, 16, 17, 18, 19, 8, 9, 10, 11, 24, 25, 26, 27),
+                  (4, 5, 6, 7, 20, 21, 22, 23, 12, 13, 14, 15, 28, 29, 30, 31))
+    SIMD_EXCHANGE(2, (0, 1, 16, 17, 4, 5, 20, 21, 8, 9, 24, 25, 12, 13, 28, 29),
+                  (2, 3, 18, 19, 6, 7, 22, 23, 10, 11, 26, 27, 14, 15, 30, 31))
+    SIMD_EXCHANGE(1, (0, 16, 2, 18, 4, 20, 6, 22, 8, 24, 10, 26, 12, 28, 14, 30),
+                  (1, 17, 3, 19, 5, 21, 7, 23, 9, 25, 11, 27, 13, 29, 15, 31))
+#else
+    for (int i = 0; i < FLOATS; i++)
+        for (int j = 0; j < i; j++) {
+            float kept = row[i][j];
+            row[i][j] = row[j][i];
+            row[j][i] = kept;
+        }
+#endif
+}
+
 // Prefetches the line of the cache that an address lies in, and nothing waits for it: into the second cache, to be read
 // later on, or into the first, to be written soon. Any address will do.
 SIMD_INLINE void simd_prefetch(const float *at) { __builtin_prefetch(at, 0, 2); }

@@ -94,13 +94,35 @@ def test_panels_are_arrays_that_hold_a_and_b_in_the_order_of_use_and_zeros_beyon
     assert np.array_equal(held["Bp"], b.reshape(3, 2, 16).transpose(1, 0, 2))
 
 
-@pytest.mark.parametrize("name", ["packed", "simd"])
-def test_an_element_of_c_is_fed_through_the_panels_by_its_row_and_its_column(name: str) -> None:
-    recording = recorded(name, Problem(7, 17, 5))
+def test_a_whole_panel_of_a_is_packed_with_vectors_and_turned_in_registers() -> None:
+    # Of 7 rows six are a whole panel, and of 21 columns 16 are whole vectors: the rest goes element by element.
+    recording = recorded("simd", Problem(7, 16, 21), BITS=256)
+    log = recording.accesses
+    panel = named(recording, "Ap")
+    assert recording.arrays[panel].shape == (2, 21, 6)
+    held = np.full(2 * 21 * 6, np.nan)
+    covered = recording.covered(np.flatnonzero((log.array == panel) & log.write))
+    held[covered[1]] = covered[2]
+    wanted = np.zeros((12, 21))
+    wanted[:7] = recording.a
+    assert np.array_equal(held.reshape(2, 21, 6), wanted.reshape(2, 6, 21).transpose(0, 2, 1))
+    reads = log.bytes[log.array == named(recording, "A")]
+    assert (np.count_nonzero(reads == 32), np.count_nonzero(reads == 4)) == (6 * 2, 6 * 5 + 21)
+    writes = log.bytes[(log.array == panel) & log.write]
+    assert [np.count_nonzero(writes == wide) for wide in (16, 8, 4)] == [16, 16, 6 * 5 + 6 * 21]
+
+
+@pytest.mark.parametrize(
+    ("name", "problem"),
+    [("packed", Problem(7, 17, 5)), ("simd", Problem(7, 17, 5)), ("simd", Problem(7, 17, 21))],
+    ids=str,
+)
+def test_an_element_of_c_is_fed_through_the_panels_by_its_row_and_its_column(name: str, problem: Problem) -> None:
+    recording = recorded(name, problem)
     timeline = build(recording)
     fed = Playable(recording, timeline, measure(recording, timeline)).provenance.operand_paths(3, 4)
-    assert set(recording.covered(fed.reads(0))[1]) == {3 * 5 + k for k in range(5)}
-    assert set(recording.covered(fed.reads(1))[1]) >= {k * 17 + 4 for k in range(5)}
+    assert set(recording.covered(fed.reads(0))[1]) >= {3 * problem.k + k for k in range(problem.k)}
+    assert set(recording.covered(fed.reads(1))[1]) >= {k * 17 + 4 for k in range(problem.k)}
 
 
 def test_threads_pack_panels_of_their_own() -> None:

@@ -41,6 +41,30 @@ GV_VECTOR void simd_store(float *to, floats value)
     }
 }
 
+// In parts of a register, a half, a quarter, as long as they fit: 14 floats are 32, 16 and 8 bytes.
+GV_VECTOR void simd_store_first(float *to, floats value, int count)
+{
+    int bytes = gv_vector_bits / 8, all = count * (int)sizeof(float);
+    for (int done = 0; done < all; done += bytes) {
+        while (done + bytes > all)
+            bytes /= 2;
+        gv_vector_access((char *)to + done, bytes, 1, GV_VECTOR_PC);
+        memcpy((char *)to + done, (char *)&value + done, bytes);
+    }
+}
+
+// In registers: no access.
+__attribute__((no_sanitize("thread"))) static void simd_transpose(floats row[FLOATS])
+{
+    for (int i = 0; i < FLOATS; i++) {
+        for (int j = 0; j < i; j++) {
+            float kept = row[i][j];
+            row[i][j] = row[j][i];
+            row[j][i] = kept;
+        }
+    }
+}
+
 SIMD_INLINE void simd_prefetch(const float *at) { (void)at; }
 SIMD_INLINE void simd_prefetch_write(const float *at) { (void)at; }
 

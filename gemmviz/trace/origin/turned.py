@@ -1,0 +1,54 @@
+"""Finds stores whose values come from loads of vectors that change places in registers: rows become columns.
+
+A kernel that packs a matrix reads some rows as vectors, turns them in registers, and writes them column by column. So
+neither the load before a store nor a certain part of a load is its source. But the elements that the stores of a line
+write, in their order, are those that the loads of a line read, with each block of `high` x `wide` of them transposed.
+"""
+
+import numpy as np
+import numpy.typing as npt
+
+from gemmviz.trace.order.requests import Ints
+
+_WIDE = (4, 8, 16)  # elements that one row has of a block
+_HIGH = range(2, 17)  # its rows
+_LEAST = 24  # elements that have to fit: fewer could fit by chance, as the matrices have six different values
+
+
+def turned(
+    stores: tuple[Ints, npt.NDArray[np.float32]], loads: tuple[Ints, npt.NDArray[np.float32]], bits: int
+) -> Ints | None:
+    """Return, for each element that is stored, the index of the element that was loaded; or None if they do not fit.
+
+    Parameters
+    ----------
+    stores, loads
+        Keys and values of the elements that the stores, or the loads, of one line access, in the order of threads and
+        accesses. A key has the thread, and below it the row in `bits` bits.
+    bits
+        The number of bits of a row.
+    """
+    (key, value), (load_key, load_value) = stores, loads
+    if len(value) != len(load_value) or len(value) < _LEAST or not np.array_equal(key >> bits, load_key >> bits):
+        return None
+    first = np.searchsorted(key, key >> bits << bits)
+    number = np.arange(len(key)) - first
+    for wide in _WIDE:
+        for high in _HIGH:
+            block, within = np.divmod(number, wide * high)
+            source: Ints = first + block * wide * high + within % high * wide + within // high
+            if source.max() < len(value) and _fit(source, key, value, load_key, load_value):
+                return source
+    return None
+
+
+def _fit(
+    source: Ints, key: Ints, value: npt.NDArray[np.float32], load_key: Ints, load_value: npt.NDArray[np.float32]
+) -> bool:
+    """Return whether each store has the value of its load, and comes after it."""
+    few = slice(0, 256)  # most do not fit, and a few elements show it
+    return bool(
+        (load_value[source[few]] == value[few]).all()
+        and (load_value[source] == value).all()
+        and (load_key[source] < key).all()
+    )
