@@ -162,7 +162,7 @@ class Session:
     before
         Called in that process before it is confined.
     left
-        Memory in which it leaves large arrays. Do not read them before `close`.
+        Memory in which it leaves large arrays. Do not read them before `ResultMemory.seal`.
     """
 
     def __init__(
@@ -293,7 +293,7 @@ def call(
         See `Session`.
     result_bytes
         The size of memory for large arrays of the result, which `result_memory.zeros` makes in that process. They are
-        not copied, but the result is only there when the process has ended. With 0 all arrays are copied.
+        not copied. With 0 all arrays are copied.
 
     Raises
     ------
@@ -315,11 +315,13 @@ def call(
         except BaseException:
             session.close()
             raise
-        if left is None:
-            session.leave()
-        else:
-            session.close()
-            left.seal()
+        session.leave()
+        if left is not None:
+            try:
+                left.seal()
+            except NotSealed:  # a process of the run still has the memory
+                session.close()
+                left.seal()
         return result
     except NotSealed:
         text = tr("a process that it started could not be ended: no part of this run can be trusted")
