@@ -2,12 +2,13 @@
 
 The engine makes the memory before the run. The process takes it out of its address space before it answers, and then
 the engine seals it: Linux seals it only if no process can write to it any longer (memfd_create(2), F_SEAL_WRITE).
-Nobody reads the arrays before that. If Linux refuses the seal, the engine ends all processes of the run and tries again.
+Nobody reads the arrays before that. If Linux refuses the seal, the engine ends all processes of the run first.
 """
 
 import fcntl
 import mmap
 import os
+import weakref
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
@@ -37,6 +38,9 @@ class ResultMemory:
 
     descriptor: int
     _kept: list[tuple[int, int]] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self._file = weakref.finalize(self, os.close, self.descriptor)  # also after an error
 
     @classmethod
     def of(cls, nbytes: int) -> "ResultMemory":
@@ -85,7 +89,7 @@ class ResultMemory:
 
     def close(self) -> None:
         """Close the file; the arrays stay."""
-        os.close(self.descriptor)
+        self._file()
 
 
 def _gaps(kept: Sequence[tuple[int, int]], size: int) -> list[tuple[int, int]]:
