@@ -20,8 +20,6 @@ from gemmviz.simt.recorder import AccessCount, RawTrace
 from gemmviz.simt.shared_array import SharedArray
 from gemmviz.simt.tma_boxes import TmaReport
 
-# A recording of so few products is copied in less time than its process needs to end.
-_FEW_PRODUCTS = 20_000
 _CLASSES = (
     *(RawTrace, AccessCount, SharedArray, Diagnostic, TmaReport, DeviceState, FlagState),
     *(GemmvizError, ConstraintError, KernelTimeout, TooManyAccesses, TooManyBarriers),
@@ -107,7 +105,6 @@ class Process:
 
     def _started(self) -> confined.Session:
         if self._session is None:
-            few = self._launch.problem.flops < 2 * _FEW_PRODUCTS
             self._session = confined.Session(
                 _answering,
                 (self.library,),
@@ -115,7 +112,7 @@ class Process:
                 _CLASSES,
                 forks=self._capacity > 0 and recorder.most_workers(self._launch) > 1,
                 before=partial(code_places, self.library, self._launch.kernel.path.name),
-                result_bytes=0 if few else recorder.result_bytes(min(self._capacity, MAX_ACCESSES)),
+                result_bytes=recorder.result_bytes(min(self._capacity, MAX_ACCESSES)),
             )
         return self._session
 
