@@ -161,8 +161,9 @@ class Session:
         Whether the process may create child processes.
     before
         Called in that process before it is confined.
-    left
-        Memory in which it leaves large arrays. Do not read them before `close`.
+    result_bytes
+        The size of memory for large arrays of the last answer, which `result_memory.zeros` makes in that process. They
+        are not copied. With 0 all arrays are copied.
     """
 
     def __init__(
@@ -174,9 +175,12 @@ class Session:
         *,
         forks: bool = False,
         before: Callable[[], object] | None = None,
-        left: ResultMemory | None = None,
+        result_bytes: int = 0,
     ) -> None:
-        self._left = left
+        self._left: ResultMemory | None = None
+        if result_bytes:
+            with suppress(OSError):  # then arrays are copied
+                self._left = ResultMemory.of(result_bytes)
         self._classes = {kind.__name__: kind for kind in (*classes, *_FAULTS)}
         self._token = secrets.token_bytes(wire.TOKEN_BYTES)
         self._memory: wire.Memory | None = None
@@ -187,7 +191,7 @@ class Session:
         given = self._token, language(), tuple(self._classes.values()), answer, arguments
         introduce = partial(answering.introduce, self._token, before)
         job = warden.Run(answering.serve, given, library, forks, introduce)
-        left_at = [] if left is None else [left.descriptor]
+        left_at = [] if self._left is None else [self._left.descriptor]
         with theirs:
             _submit(warden.RUN, [theirs.fileno(), self._printed.fileno(), *left_at])
         try:
@@ -218,6 +222,37 @@ class Session:
         if isinstance(answer, Exception):
             raise answer
         return answer
+
+    def ask_last(self, name: str, *arguments: Any) -> Any:
+        """Return the answer to the last question, and end the process. Its end is usually not waited for.
+
+        Raises
+        ------
+        Died, Exception
+            See `ask`; also when a process that it started could not be ended.
+        """
+        try:
+            answer = self.ask(name, *arguments)
+        except BaseException:
+            self.close()
+            raise
+        self.leave()
+        if self._left is not None:
+            self._seal(self._left)
+        return answer
+
+    def _seal(self, left: ResultMemory) -> None:
+        try:
+            try:
+                left.seal()
+            except NotSealed:  # a process of the run still has the memory
+                self.close()
+                left.seal()
+        except NotSealed:
+            text = tr("a process that it started could not be ended: no part of this run can be trusted")
+            raise Died(text) from None
+        finally:
+            left.close()
 
     def close(self) -> None:
         """End the process, and all processes that it has started."""
@@ -292,8 +327,7 @@ def call(
     library, classes, forks, before
         See `Session`.
     result_bytes
-        The size of memory for large arrays of the result, which `result_memory.zeros` makes in that process. They are
-        not copied, but the result is only there when the process has ended. With 0 all arrays are copied.
+        See `Session`: the result is the last answer.
 
     Raises
     ------
@@ -302,31 +336,9 @@ def call(
     Exception
         The exception that `function` raised.
     """
-    left: ResultMemory | None = None
-    if result_bytes:
-        with suppress(OSError):  # then arrays are copied
-            left = ResultMemory.of(result_bytes)
-    try:
-        session = Session(
-            answering.once, (function, arguments), library, classes, forks=forks, before=before, left=left
-        )
-        try:
-            result = session.ask("")
-        except BaseException:
-            session.close()
-            raise
-        if left is None:
-            session.leave()
-        else:
-            session.close()
-            left.seal()
-        return result
-    except NotSealed:
-        text = tr("a process that it started could not be ended: no part of this run can be trusted")
-        raise Died(text) from None
-    finally:
-        if left is not None:
-            left.close()
+    given = function, arguments
+    session = Session(answering.once, given, library, classes, forks=forks, before=before, result_bytes=result_bytes)
+    return session.ask_last("")
 
 
 _FAULTS: tuple[type, ...] = (BuildError, KernelFault, MemoryError, RuntimeError)

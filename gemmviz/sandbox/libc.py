@@ -1,6 +1,7 @@
 """System calls for which Python has no function."""
 
 import ctypes
+import mmap
 import os
 import sys
 from functools import cache
@@ -8,6 +9,7 @@ from functools import cache
 LINUX = sys.platform.startswith("linux")
 # linux/prctl.h
 PR_SET_PDEATHSIG, PR_SET_NO_NEW_PRIVS, PR_CAPBSET_DROP, PR_SET_CHILD_SUBREAPER = 1, 38, 24, 36
+_PROT_NONE, _MAP_FIXED, _MAP_NORESERVE = 0, 0x10, 0x4000  # mmap(2); Python has no names for them
 
 
 @cache
@@ -95,6 +97,22 @@ def read_memory(process: int, address: int, into: int, size: int) -> int:
     if count <= 0:
         _refused()
     return int(count)
+
+
+def remove_memory(address: int, size: int) -> None:
+    """Remove whole pages from this process. Nothing else gets their addresses: any use of them is a fault.
+
+    Raises
+    ------
+    OSError
+        When the kernel refuses it.
+    """
+    function = _library().mmap
+    function.restype = ctypes.c_void_p
+    flags = ctypes.c_int(mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | _MAP_FIXED | _MAP_NORESERVE)
+    pages, none = (ctypes.c_void_p(address), ctypes.c_size_t(size)), (ctypes.c_int(-1), ctypes.c_long(0))
+    if function(*pages, ctypes.c_int(_PROT_NONE), flags, *none) != address:
+        _refused()
 
 
 def _refused() -> None:

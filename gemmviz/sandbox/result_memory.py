@@ -1,17 +1,21 @@
 """Memory in which a process that runs a kernel leaves large arrays: the engine uses them without a copy.
 
-The engine makes the memory before the run. When all processes of the run have ended it seals the memory: Linux seals it
-only if no process can write to it any longer (memfd_create(2), F_SEAL_WRITE). Nobody reads the arrays before that.
+The engine makes the memory before the run. The process takes it out of its address space before it answers, and then
+the engine seals it: Linux seals it only if no process can write to it any longer (memfd_create(2), F_SEAL_WRITE).
+Nobody reads the arrays before that. If Linux refuses the seal, the engine ends all processes of the run first.
 """
 
 import fcntl
 import mmap
 import os
+import weakref
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
 import numpy.typing as npt
+
+from gemmviz.sandbox import libc
 
 _PAGE = mmap.PAGESIZE
 HUGE_PAGE = 2 << 20
@@ -34,6 +38,9 @@ class ResultMemory:
 
     descriptor: int
     _kept: list[tuple[int, int]] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self._file = weakref.finalize(self, os.close, self.descriptor)  # also after an error
 
     @classmethod
     def of(cls, nbytes: int) -> "ResultMemory":
@@ -82,7 +89,7 @@ class ResultMemory:
 
     def close(self) -> None:
         """Close the file; the arrays stay."""
-        os.close(self.descriptor)
+        self._file()
 
 
 def _gaps(kept: Sequence[tuple[int, int]], size: int) -> list[tuple[int, int]]:
@@ -105,6 +112,7 @@ class _Given:
 
 
 _given = _Given()
+_kept: list[mmap.mmap] = []  # without memory: its arrays still have its addresses, which nothing else must get
 
 
 def use(descriptor: int) -> None:
@@ -139,12 +147,23 @@ def zeros(count: int, dtype: np.dtype[np.generic], *, shared: bool) -> npt.NDArr
     return np.frombuffer(pages, dtype, count, -start % HUGE_PAGE if room else 0)
 
 
+def holds(array: npt.NDArray[np.generic]) -> bool:
+    """Whether an array is in the memory that this process was given."""
+    return _given.pages is not None and 0 <= int(array.ctypes.data) - _given.address < len(_given.pages)
+
+
 def place(array: npt.NDArray[np.generic]) -> int | None:
-    """Return the offset of an array in the memory that this process was given; None for an array elsewhere."""
+    """Return the offset of a whole number of pages of an array in the memory that this process was given, or None."""
     offset = int(array.ctypes.data) - _given.address
-    if _given.pages is None or offset % _PAGE or not 0 <= offset <= len(_given.pages) - array.nbytes:
-        return None
-    return offset
+    return None if offset % _PAGE or not holds(array) else offset
+
+
+def hand_over() -> None:
+    """Leave the memory to the engine, which can seal it then. Do not use the arrays in it any longer."""
+    if _given.pages is not None:
+        libc.remove_memory(_given.address, len(_given.pages))
+        _kept.append(_given.pages)
+        _given.pages = None
 
 
 def bytes_for(sizes: Sequence[int]) -> int:

@@ -2,8 +2,8 @@
 
 A message is a token, the length of a JSON text, the text, and the bytes of its arrays. If the reader may read the
 writer's memory, large arrays are not sent: the message has their addresses, or their places in the result memory that
-the writer was given. Without the token a message is refused. Its content can only affect results of this kernel, and is
-checked when it is read.
+the writer was given. The writer has no part in that memory any longer when such a message is sent. Without the token a
+message is refused. Its content can only affect results of this kernel, and is checked when it is read.
 """
 
 import json
@@ -11,7 +11,7 @@ import math
 import os
 import struct
 from collections.abc import Mapping, Sequence
-from dataclasses import fields, is_dataclass
+from dataclasses import dataclass, field, fields, is_dataclass
 from typing import Any
 
 import ml_dtypes  # registers bfloat16 and 8-bit floats with NumPy
@@ -73,7 +73,7 @@ def send(descriptor: int, token: bytes, value: Any, readable: bool = False) -> N
     token
         The token with which the message begins.
     value
-        The data to send. It must not change until it was received.
+        The data to send. It must not change until it was received. Its arrays in result memory are lost then.
     readable
         Whether the reader may read this process's memory.
 
@@ -82,10 +82,12 @@ def send(descriptor: int, token: bytes, value: Any, readable: bool = False) -> N
     OSError
         When the other end has closed.
     """
-    arrays: list[npt.NDArray[Any]] = []
-    text = json.dumps(_packed(value, arrays, readable)).encode()
-    _write(descriptor, memoryview(token + _HEAD.pack(len(text), sum(a.nbytes for a in arrays)) + text))
-    for array in arrays:
+    parts = _Parts(readable)
+    text = json.dumps(_packed(value, parts)).encode()
+    if parts.from_result:
+        result_memory.hand_over()
+    _write(descriptor, memoryview(token + _HEAD.pack(len(text), sum(a.nbytes for a in parts.arrays)) + text))
+    for array in parts.arrays:
         if array.nbytes:
             _write(descriptor, np.ascontiguousarray(array).reshape(-1).view(np.uint8).data)
 
@@ -136,9 +138,22 @@ def receive(
         raise Malformed from None
 
 
-def _packed(value: Any, arrays: list[npt.NDArray[Any]], readable: bool) -> Any:
+@dataclass
+class _Parts:
+    """What a message needs beside its text.
+
+    `readable`: whether its reader may read this process; `arrays`: those that are sent; `from_result`: whether it has
+    some that were in result memory.
+    """
+
+    readable: bool
+    arrays: list[npt.NDArray[Any]] = field(default_factory=list)
+    from_result: bool = False
+
+
+def _packed(value: Any, parts: _Parts) -> Any:
     def inner(part: Any) -> Any:
-        return _packed(part, arrays, readable)
+        return _packed(part, parts)
 
     match value:
         case None | bool() | str():
@@ -157,13 +172,14 @@ def _packed(value: Any, arrays: list[npt.NDArray[Any]], readable: bool) -> Any:
             return {"dict": [[inner(key), inner(part)] for key, part in value.items()]}
         case np.ndarray():
             described = {"dtype": _described(value.dtype), "shape": list(value.shape)}
-            if value.nbytes >= _LARGE and value.flags.c_contiguous:
-                place = result_memory.place(value)
-                if place is not None:
-                    return {"array": described | {"place": place}}
-                if readable:
-                    return {"array": described | {"address": value.ctypes.data}}
-            arrays.append(value)
+            large, inside = value.nbytes >= _LARGE and value.flags.c_contiguous, result_memory.holds(value)
+            parts.from_result |= inside
+            place = result_memory.place(value) if large else None
+            if place is not None:
+                return {"array": described | {"place": place}}
+            if large and parts.readable and not inside:
+                return {"array": described | {"address": value.ctypes.data}}
+            parts.arrays.append(value.copy() if inside else value)
             return {"array": described}
         case BaseException():
             known = {key: inner(part) for key, part in vars(value).items() if isinstance(part, str | int | None)}

@@ -228,7 +228,7 @@ def result_bytes(capacity: int) -> int:
 def most_workers(launch: Launch) -> int:
     """Return the largest number of processes that may share the blocks of a launch."""
     # A process that has used CUDA must not be forked. The process that runs recorders in the sandbox never uses CUDA.
-    if launch.kernel.backend != "cuda":
+    if launch.kernel.backend != "cuda" or launch.cluster[0] > 1:  # one process runs all clusters
         return 1
     if not confined.active() and _has_cuda():
         return 1

@@ -20,6 +20,7 @@ from gemmviz.trace.recording.recording import WARP, Recording
 
 _ENOUGH = 300_000  # accesses to follow; at least those of one block
 _MOST = 4_000_000  # pairs of (row or column of C, k) to count
+_MOST_SPLIT = 4  # ways to divide the products of a tile among blocks
 # Key: (matrix, whether the element is used at all).
 _UNEVEN = {
     (0, False): mark("{thread} never uses {operand} for {element}, unlike the rest of its row{through}"),
@@ -98,10 +99,15 @@ def _telling_rows(recording: Recording) -> Ints:
     if recording.backend == "c":  # threads run one after the other, and compute one element after the other
         return np.arange(min(len(log), _ENOUGH))
     block = recording.owners[0][wrong_elements(recording)]
-    blocks = distinct(block[block >= 0])
+    return _rows_of(recording, distinct(block[block >= 0]))
+
+
+def _rows_of(recording: Recording, blocks: Ints) -> Ints:
+    """Return the accesses of the first of some blocks, in their order: enough of them, and at least one block's."""
+    log = recording.accesses
     first, end = (np.searchsorted(log.block, blocks, side) for side in ("left", "right"))
     taken = max(int(np.searchsorted(np.cumsum(end - first), _ENOUGH)), 1)
-    stretches = [np.arange(f, e) for f, e in zip(first[:taken], end[:taken], strict=True)]
+    stretches = [np.arange(f, e) for f, e in sorted(zip(first[:taken], end[:taken], strict=True))]
     return np.concatenate(stretches) if stretches else np.zeros(0, np.int64)
 
 
@@ -185,13 +191,46 @@ def _reasons(recording: Recording, uses: Uses, matrix: int, cells: Ints, owners:
     at = place[owned] * recording.k + uses.k[inside]
     count = np.bincount(at, minlength=len(pairs) * recording.k).reshape(len(pairs), recording.k)
     usual = int(np.median(count[count > 0]))
-    for odd in (count == 0, count > usual):
+    missing, often = count == 0, count > usual
+    for _ in range(_MOST_SPLIT):
+        somewhere = np.flatnonzero(missing.any(axis=1))
+        if not len(somewhere):
+            break
+        alike = (missing == missing[somewhere[0]]).all(axis=1)
+        made = _made_elsewhere(recording, int(cells[example[somewhere[0]]]))
+        missing[np.ix_(alike, made)] = False
+        if missing[somewhere[0]].any():
+            break
+    for odd in (missing, often):
         pair, k = np.nonzero(odd)
         if len(pair):
             near = inside[place[owned] == pair[0]]
             near = near if len(near) else mine  # no element of that row or column is used
             cell, times = int(cells[example[pair[0]]]), int(count[pair[0], k[0]])
             yield Reason(_uneven(recording, uses, near, matrix, cell, int(k[0]), times), True)
+
+
+def _made_elsewhere(recording: Recording, cell: int) -> Ints:
+    """Return each k for which another block than the owner's makes the product for an element of C.
+
+    It may pass on a sum. A unit of that block uses both factors. Blocks with numbers near the owner's are looked at.
+    """
+    (row,), (column,) = recording.arrays[C].cells(np.array([cell]))
+    owner = int(recording.owners[0][row, column])
+    blocks = distinct(recording.accesses.block).astype(np.int64)
+    blocks = blocks[blocks != owner]
+    blocks = blocks[np.argsort(np.abs(blocks - owner), kind="stable")]
+    items = origins(recording, _rows_of(recording, blocks), together=recording.together)
+    used = ~items.write & ~items.copied
+    factors = []
+    for matrix in (A, B):
+        mine = np.flatnonzero(used & (items.matrix == matrix))
+        at_row, at_column = recording.arrays[matrix].cells(items.origin[mine])
+        needed = at_row == row if matrix == A else at_column == column
+        k = at_column if matrix == A else at_row
+        factors.append((items.owner[mine] * recording.k + k)[needed])
+    made: Ints = distinct(np.intersect1d(*factors) % recording.k)
+    return made
 
 
 def _belongs_to_right(recording: Recording, uses: Uses, mine: Ints, matrix: int) -> Flags:

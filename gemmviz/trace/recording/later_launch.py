@@ -9,6 +9,7 @@ from gemmviz.backends.compiler import BUILD_TIMEOUT_S
 from gemmviz.catalogue.launch import Launch
 from gemmviz.catalogue.whole_numbers import inputs_for
 from gemmviz.language import tr
+from gemmviz.simt import apart
 from gemmviz.simt.build import build
 from gemmviz.simt.device_state import FlagState
 from gemmviz.simt.time_limits import clock_s
@@ -66,7 +67,7 @@ def record_later_launch(
         a, b = a[rows], b[:, columns]
         own = replace(launch.part, gpu=(panel.device, launch.devices))
     part = Part(own, None, as_written=False, capacity=room(), earlier=earlier)
-    raw = run_part(part, library, a, b, deadline_s)
+    raw = run_part(part, apart.Process(library, own, part.capacity), a, b, deadline_s)
     assert raw.state is not None
     recording = recording_of(part, raw, a.astype(np.float64), b.astype(np.float64))
     return LaterLaunch(recording, earlier, raw.state.left, raw.state.again)

@@ -5,7 +5,6 @@ import os
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -92,13 +91,15 @@ def record(
     progress(tr("Compiling {kernel} for recording", kernel=launch.label), BUILD_TIMEOUT_S + _AROUND_S)
     library = build(launch.part or launch, as_written=as_written)
     started = time.perf_counter()
-    expected_cost = _expected(launch, part.blocks, as_written)
-    progress(_recording_text(part, expected_cost), clock_s(deadline_s) + _AROUND_S)
-    _refuse_many_accesses(part, expected_cost)
-    a, b = random_inputs(launch.problem, launch.kernel.dtype, _SEED) if random else inputs_for(launch)
     try:
+        with apart.Process(library, launch, part.capacity) as process:
+            expected_cost = _expected(launch, part.blocks, as_written, process)
+            progress(_recording_text(part, expected_cost), clock_s(deadline_s) + _AROUND_S)
+            _refuse_many_accesses(part, expected_cost)
+            a, b = random_inputs(launch.problem, launch.kernel.dtype, _SEED) if random else inputs_for(launch)
+            if launch.part is None:
+                raw = run_part(part, process, a, b, deadline_s)
         if launch.part is None:
-            raw = run_part(part, library, a, b, deadline_s)
             recording = recording_of(part, raw, a.astype(np.float64), b.astype(np.float64))
         else:
             recording = _of_all_gpus(part, launch.part, library, a, b, deadline_s)
@@ -171,11 +172,10 @@ def _refuse_many_accesses(part: Part, cost: recording_cost.RecordingCost | None)
     )
 
 
-def run_part(part: Part, library: Path, a: Matrix, b: Matrix, deadline_s: float) -> recorder.RawTrace:
-    """Run a recorder with A and B."""
+def run_part(part: Part, process: apart.Process, a: Matrix, b: Matrix, deadline_s: float) -> recorder.RawTrace:
+    """Run a recorder with A and B, in a process for this part."""
     inputs = stored(part.launch.kernel, "A", a), stored(part.launch.kernel, "B", b)
-    run = partial(apart.run, deadline_s=deadline_s, capacity=part.capacity, blocks=part.blocks, earlier=part.earlier)
-    return run(library, part.launch, *inputs)
+    return process.run(*inputs, deadline_s=deadline_s, blocks=part.blocks, earlier=part.earlier)
 
 
 def recording_of(
@@ -247,7 +247,7 @@ def _of_all_gpus(whole: Part, launch: Launch, library: Path, a: Matrix, b: Matri
         kept = sum(len(one.accesses) for one in recordings)
         own = replace(launch, gpu=(panel.device, whole.launch.devices))
         part = replace(whole, launch=own, capacity=max(1, whole.capacity - kept))
-        raw = run_part(part, library, mine, its, deadline_s)
+        raw = run_part(part, apart.Process(library, own, part.capacity), mine, its, deadline_s)
         recordings.append(recording_of(part, raw, mine.astype(np.float64), its.astype(np.float64)))
     joined = join(whole.launch, recordings, a.astype(np.float64), b.astype(np.float64))
     return replace(joined, wrong=int(np.count_nonzero(joined.c != result_for(whole.launch, joined.a @ joined.b))))
@@ -286,12 +286,14 @@ def _finished(recording: Recording) -> npt.NDArray[np.bool_]:
     return finished
 
 
-def _expected(launch: Launch, blocks: tuple[int, int] | None, as_written: bool) -> recording_cost.RecordingCost | None:
+def _expected(
+    launch: Launch, blocks: tuple[int, int] | None, as_written: bool, process: apart.Process
+) -> recording_cost.RecordingCost | None:
     problem = launch.problem
     if problem.m * problem.n * problem.k < _WORTH_SAYING:
         return None
     try:
-        return recording_cost.expect(launch, blocks, as_written)
+        return recording_cost.expect(launch, blocks, as_written, process)
     except KernelTimeout:  # the recording itself has a longer time limit
         return None
 

@@ -68,7 +68,9 @@ class RecordingCost:
         return tr("about {count} accesses, {bytes}, {time}", count=number, bytes=size, time=time_taken)
 
 
-def expect(job: Launch, blocks: Blocks | None = None, as_written: bool = False) -> RecordingCost:
+def expect(
+    job: Launch, blocks: Blocks | None = None, as_written: bool = False, process: apart.Process | None = None
+) -> RecordingCost:
     """Estimate the cost of recording a launch.
 
     Call this in a process that may crash: a part of the kernel runs.
@@ -81,6 +83,8 @@ def expect(job: Launch, blocks: Blocks | None = None, as_written: bool = False) 
         The first block and the block after the last one; all by default.
     as_written
         The view; see `gemmviz.trace.recording.record.record`.
+    process
+        The process that will record it: it counts, too, and goes on unless another library is needed.
 
     Raises
     ------
@@ -94,7 +98,7 @@ def expect(job: Launch, blocks: Blocks | None = None, as_written: bool = False) 
         return RecordingCost(launches * one.accesses, launches * one.bytes, launches * one.seconds, one.exact)
     job = job.one_entry
     scope = blocks or (0, job.blocks)
-    with _Counter(as_written) as counter:
+    with _Counter(as_written, process) as counter:
         # Blocks that take pieces of rows in turn share this work: one alone would do all of it.
         alone = job.kernel.backend == "cuda" and not job.gathers
         found = _by_blocks(counter, job, scope) if alone else counter.count(job)
@@ -172,26 +176,27 @@ def most_blocks(job: Launch, capacity: int, as_written: bool = False) -> int:
 class _Counter:
     """Counts accesses of launches by running them; keeps the total number, and the time that it took.
 
-    Launches of one library are counted in one process, which costs less than one process for each.
+    Launches of one library are counted in one process, which costs less than one process for each: in `process`, if it
+    is given and has that library. That one is not closed at the end.
     """
 
-    def __init__(self, as_written: bool) -> None:
+    def __init__(self, as_written: bool, process: apart.Process | None = None) -> None:
         self.as_written = as_written
         self.counted = 0
         self.seconds = 0.0
         self._libraries: dict[tuple[str, int], Path] = {}
-        self._counting: apart.Counting | None = None
+        self._given = self._process = process
 
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._close()
+        if self._process is not self._given:
+            self._close()
 
     def _close(self) -> None:
-        if self._counting is not None:
-            self._counting.close()
-        self._counting = None
+        if self._process is not None:
+            self._process.close()
 
     def count(self, job: Launch, block: int | None = None) -> Count | None:
         """Return accesses, further elements, and True, as they are exact; None if there are too many to count."""
@@ -202,10 +207,13 @@ class _Counter:
             self._close()  # the sandbox compiles nothing while it counts
             self._libraries[key] = build(job, as_written=self.as_written)
         library = self._libraries[key]
-        if self._counting is None or self._counting.library != library:
-            self._close()
-            self._counting = apart.Counting(library, job.kernel.path.name)
-        found = self._counting.count(job, deadline_s=_DEADLINE_S, limit=_MOST_COUNTED, blocks=blocks)
+        process = self._process
+        if process is None or process.library != library:
+            self._close()  # it does one thing at a time
+            given = self._given
+            process = given if given is not None and given.library == library else apart.Process(library, job)
+            self._process = process
+        found = process.count(job, deadline_s=_DEADLINE_S, limit=_MOST_COUNTED, blocks=blocks)
         self.counted += found.accesses
         self.seconds += found.seconds
         return (found.accesses, found.more, True) if found.complete else None

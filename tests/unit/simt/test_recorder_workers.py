@@ -55,6 +55,14 @@ def busy(last: str, workers: int, deadline_s: float = 60.0) -> RawTrace:
     return traced(parse(text, Path("mine.cu")), Problem.cube(32), workers, deadline_s)
 
 
+def test_clusters_are_not_shared_so_their_columns_have_private_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(os, "sched_getaffinity", lambda process: {0, 1, 2, 3})
+    monkeypatch.setattr(recorder, "_has_cuda", lambda: False)
+    several = {name: launch(find(name, ladder()), Problem.cube(256)) for name in ("cluster", "gputiled")}
+    assert several["cluster"].cluster[0] > 1
+    assert {name: recorder.most_workers(job) for name, job in several.items()} == {"cluster": 1, "gputiled": 4}
+
+
 def assert_same(one: RawTrace, other: RawTrace) -> None:
     for name, column in one.columns.items():
         assert column.tobytes() == other.columns[name].tobytes(), name

@@ -10,6 +10,7 @@ from gemmviz.catalogue.problem import Problem
 from gemmviz.checking.examine import examine
 from gemmviz.trace import hazards
 from gemmviz.trace.hazards import Finding
+from gemmviz.trace.hazards.wrong_result import wrong_result
 from gemmviz.trace.recording.record import record
 
 GEMM = """// ---gemmviz
@@ -179,6 +180,49 @@ def test_of_some_blocks_only_their_own_writes_count() -> None:
     (finding,) = hazards.find(record(broken, blocks=(1, 3)))
     assert finding.kind == "wrong result"
     assert "C[0, 0]" not in finding.text
+
+
+# Block 0 makes half of each sum and passes it on. LAST makes block 1 forget its own half.
+TWO_BLOCKS = """// ---gemmviz
+// entry = "k"
+// args = ["A", "B", "C", "N"]
+// block = ["64"]
+// grid = ["2"]
+// ---
+__device__ float passed[64];
+__global__ void k(const float *A, const float *B, float *C, int N)
+{
+    int t = threadIdx.x, first = blockIdx.x * N / 2;
+    float sum = 0;
+    for (int k = first; k < first + N / 2; k++)
+        sum += A[t / 8 * N + k] * B[k * N + t % 8];
+    if (blockIdx.x == 0) {
+        passed[t] = sum;
+        return;
+    }
+    LAST
+    C[t] = sum;
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("last", "says"),
+    [
+        ("sum = N == 8 ? passed[t] : sum;", "the products for k = 0 to 3 alone are in them"),
+        ("sum = N == 8 ? sum : passed[t];", "the products for k = 4 to 7 alone are in them"),
+    ],
+)
+def test_an_operand_that_another_block_uses_is_not_called_unused(last: str, says: str) -> None:
+    raw = record(launch(parse(TWO_BLOCKS.replace("LAST", last), Path("k.cu")), Problem.cube(8)))
+    (found,) = wrong_result(raw)
+    assert says in found.text and found.line == 19
+
+
+def test_an_operand_that_no_block_uses_is_called_unused() -> None:
+    text = TWO_BLOCKS.replace("LAST", "sum += passed[t];").replace("k < first + N / 2", "k < first + N / 2 - 1")
+    found = wrong_result(record(launch(parse(text, Path("k.cu")), Problem.cube(8))))
+    assert any("never uses A[0, 7] for C[0, 0]" in one.text or "never uses A[0, 3]" in one.text for one in found)
 
 
 def test_a_loop_through_barriers_that_does_not_end_is_a_finding_with_its_line() -> None:
