@@ -8,8 +8,10 @@ need_qt()
 
 from PySide6.QtTest import QTest
 
+from gemmviz.catalogue.problem import Problem
 from gemmviz.ui.source.bare_files import _is_text_with_comments
 from gemmviz.ui.source.describe_form import DescribeForm
+from gemmviz.ui.stage.caption import provenance
 
 pytestmark = pytest.mark.new_window  # nearly all of these tests change what cannot be put back
 
@@ -258,16 +260,76 @@ def test_a_guess_that_makes_c_wrong_is_replaced_by_one_that_was_tried(window, qt
     wait_shown(window, qtbot)
     assert window.session.cursor.playable.recording.wrong
     assert "other launches are tried now" in window.message_bar.text.text()
+    # The title of the picture said that C is WRONG, in red, and the file is right.
+    moment = window.stage.moment()
+    shown = provenance(window.session.cursor.playable, moment.outdated, moment.in_doubt)
+    assert not moment.judged and not any("WRONG" in text for text in shown) and "being tried" in shown[0]
     qtbot.waitUntil(lambda: window.session.choice.kernel.column_major == {"B"}, timeout=RECORDING_MS)
-    assert "right with another one" in window.message_bar.text.text()
+    assert "and another one is" in window.message_bar.text.text()
     wait_shown(window, qtbot)
-    assert window.session.cursor.playable.recording.wrong == 0
-    assert "right with another one" in window.message_bar.text.text()
+    assert window.session.cursor.playable.recording.wrong == 0 and window.stage.moment().judged
+    assert "and another one is" in window.message_bar.text.text()
     # It is a guess still, and no edit.
     assert path.read_text() == code and window.session.choice.all_unsaved() == []
     form = check_guess(window)
     assert form.columns["B"].isChecked()
     form.reject()
+
+
+WIDE = """
+__global__ void wide(const float *A, const float *B, float *C, int M, int N, int K, int lda, int ldb, int ldc)
+{
+    int row = blockIdx.y * 16 + threadIdx.y, col = blockIdx.x * 64 + threadIdx.x;
+    float sum = 0;
+    for (int k = 0; k < K; k++) {
+        long long at = k;
+        at += ldb * col;
+        sum += A[row * lda + k] * B[at + (at / (K * N) << 32)];
+    }
+    C[row * ldc + col] = sum;
+}
+
+void run(const float *A, const float *B, float *C, int M, int N, int K)
+{
+    wide<<<dim3(N / 64, M / 16), dim3(64, 16)>>>(A, B, C, M, N, K, K, N, N);
+}
+"""
+
+
+def open_crashing(window, qtbot, tmp_path):
+    """Open a file that reads far outside of B with the guessed launch: it has B by columns, and N is larger than K."""
+    path = tmp_path / "wide.cu"
+    path.write_text(WIDE)
+    window.session.choice.choose(problem=Problem(64, 128, 64))
+    open_trusted(window, path)
+    qtbot.waitUntil(lambda: window.session.cursor.failure is not None, timeout=RECORDING_MS)
+
+
+def test_a_guess_that_crashes_is_replaced_by_one_that_was_tried(window, qtbot, tmp_path):
+    """Other launches were tried only where a recording had come to its end."""
+    open_crashing(window, qtbot, tmp_path)
+    assert window.session.cursor.failure[1] == "crash"
+    assert window.session.choice.problem == Problem(64, 128, 64)
+    text = window.message_bar.text.text()
+    assert "Segmentation fault" in text and "other launches are tried now" in text
+    qtbot.waitUntil(lambda: window.session.choice.kernel.column_major == {"B"}, timeout=RECORDING_MS)
+    assert "and another one is" in window.message_bar.text.text()
+    qtbot.waitUntil(lambda: window.session.cursor.failure is None, timeout=RECORDING_MS)
+    assert window.session.cursor.playable.recording.wrong == 0
+
+
+def test_a_guess_that_is_right_elsewhere_stays_and_the_message_says_so(window, qtbot, tmp_path):
+    """The same launch was called another one."""
+    path = tmp_path / "small.cu"
+    code = WIDE.replace("at += ldb * col;", "at = k * N + col;").replace("(K * N)", "64000")
+    path.write_text(code)
+    window.session.choice.choose(problem=Problem(64, 1024, 64))
+    open_trusted(window, path)
+    qtbot.waitUntil(lambda: window.session.cursor.failure is not None, timeout=RECORDING_MS)
+    assert window.session.cursor.in_doubt
+    qtbot.waitUntil(lambda: not window.session.cursor.in_doubt, timeout=RECORDING_MS)
+    assert "is right at other sizes" in window.message_bar.text.text()
+    assert window.session.guesses.file(window.session.choice.kernel) is not None
 
 
 def test_a_guess_that_takes_larger_sizes_only_is_shown_at_one_of_them(window, qtbot, tmp_path):

@@ -164,7 +164,7 @@ class BareFiles:
 
     def close(self) -> None:
         """Open no further file, and try no further launch."""
-        self._wrong.stop()
+        self._wrong.close()
         self._reader.close()
         self._slow.stop()
 

@@ -64,6 +64,10 @@ def blank_text(staged: Staged, permission: Permission | None, presented: bool) -
         )
     if presented:
         return tr("Nothing recorded yet"), tr("Esc leads back to the window: choose a kernel there, and record it.")
+    if staged.cursor.in_doubt:
+        return tr("{kernel} could not be recorded", kernel=kernel.alias), tr(
+            "Its launch was guessed: other launches are being tried…"
+        )
     if _how_it_failed(staged):
         if staged.choice.fault is not None or known(staged.cursor.failure)[1] == "compile":
             return tr("{kernel} does not compile", kernel=kernel.alias), tr(
