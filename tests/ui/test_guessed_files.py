@@ -9,6 +9,7 @@ need_qt()
 from PySide6.QtTest import QTest
 
 from gemmviz.catalogue.problem import Problem
+from gemmviz.ui.look.figure_text import shown_name
 from gemmviz.ui.source.bare_files import _is_text_with_comments
 from gemmviz.ui.source.describe_form import DescribeForm
 from gemmviz.ui.stage.caption import provenance
@@ -412,23 +413,43 @@ def test_the_form_can_be_opened_as_long_as_the_launch_is_a_guess(window, tmp_pat
     assert "is not a guess" in window.message_bar.text.text()
 
 
-def test_a_file_with_the_name_of_another_one_can_take_its_place(window, qtbot, tmp_path):
-    """`matmul.cu` of a second folder could not be opened: a message said to rename it."""
+def test_two_files_with_one_name_are_both_on_the_list_with_their_folders(window, qtbot, tmp_path):
+    """`matmul.cu` of a second folder could only take the place of the first one."""
     first = bare(window, tmp_path)
     second = tmp_path / "other" / first.name
     second.parent.mkdir()
-    second.write_text(first.read_text())
+    second.write_text(first.read_text().replace("float sum = 0;", "float sum = 0.0f;"))
     open_trusted(window, first)
     wait_shown(window, qtbot)
-    window.open_file(second)
+    open_trusted(window, second)
+    wait_shown(window, qtbot)
+    session = window.session
+    mine = [kernel for kernel in session.choice.kernels if not session.choice.is_shipped_file(kernel)]
+    assert [kernel.name for kernel in mine] == ["bare", "bare (other)"]
+    assert [shown_name(kernel, session) for kernel in mine] == [f"bare ({tmp_path.name})", "bare (other)"]
+    assert window.source_heading.whole == "other/bare.cu" and "0.0f" in window.source.toPlainText()
+    # The recording is of the second one, for the list and for the stage.
+    assert session.cursor.playable.recording.kernel == session.choice.kernel.name == "bare (other)"
+    # Edits are of the right file, and are saved there.
+    edit_as_typed(session, session.choice.text.replace("0.0f", "0.00f"))
+    assert session.choice.kernel.base_name == "bare (other)"
+    assert window.files.saving.save() and "0.00f" in second.read_text() and "0.0f" not in first.read_text()
     wait_guessed(window)
-    assert window.session.choice.base.path == first and "other can take its place" in window.message_bar.text.text()
-    count = len(window.session.choice.kernels)
-    press(window, "Open it instead")
-    assert window.session.choice.base.path == second and len(window.session.choice.kernels) == count
-    assert window.session.choice.all_unsaved() == []
-    # A file with edits keeps its place.
-    edit_as_typed(window.session, window.session.choice.text + "// mine\n")
-    window.open_file(first)
+    # Each is opened again in its own place.
+    count = len(session.choice.kernels)
+    for path, name in ((first, "bare"), (second, "bare (other)")):
+        window.open_file(path)
+        wait_guessed(window)
+        assert session.choice.base.name == name and len(session.choice.kernels) == count
+    second.write_text(second.read_text().replace("0.00f", "0.f"))
+    window.files._on_file_changed(session.choice.base.path)
     wait_guessed(window)
-    assert window.session.choice.base.path == second and "rename bare.cu" in window.message_bar.text.text()
+    assert "0.f" in window.source.toPlainText()
+
+
+def test_a_file_with_the_name_of_a_shipped_kernel_can_be_opened(window, tmp_path):
+    """A student who copies a kernel into a folder had to rename it."""
+    path = tmp_path / "gputiled.cu"
+    path.write_text(window.session.choice.text)
+    open_trusted(window, path)
+    assert window.session.choice.base.name == f"gputiled ({tmp_path.name})"

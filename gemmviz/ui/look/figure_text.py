@@ -8,6 +8,7 @@ from gemmviz.bench.ranking import LIBRARIES, Standing, place
 from gemmviz.bench.row import Row, Telemetry, figure_of
 from gemmviz.bench.status_names import bound_text, status_name
 from gemmviz.catalogue.kernel import Kernel
+from gemmviz.catalogue.own_name import own_name, plain, told_apart
 from gemmviz.language import percent as percentage
 from gemmviz.language import tr
 from gemmviz.language.numbers import thousands
@@ -63,6 +64,8 @@ def dtype_text(dtype: str) -> str:
 def shown_name(kernel: Kernel, session: Session) -> str:
     """Return a kernel's alias; its file's name where two kernels share the alias; a library's title.
 
+    Of two of the user's files with one name, each has its folder.
+
     Of a variant, that of its rung and its change: "gputiled without the second barrier".
     """
     if kernel.backend in LIBRARIES:
@@ -71,7 +74,13 @@ def shown_name(kernel: Kernel, session: Session) -> str:
         base = next((k for k in session.choice.kernels if k.name == kernel.base_name), None)
         rung = shown_name(base, session) if base else kernel.base_name
         return tr("{rung} {changes}", rung=rung, changes=changes_text(kernel))
-    shared = sum(k.alias == kernel.alias for k in session.choice.kernels) > 1
+    choice = session.choice
+    if not choice.is_shipped_file(kernel) and kernel.name == kernel.alias:
+        others = (k for k in choice.kernels if k.path != kernel.path and k.path.name == kernel.path.name)
+        if next(others, None) is not None:
+            path = plain(kernel.path)
+            return own_name(told_apart(path, {own_name(path)}.__contains__))
+    shared = sum(k.alias == kernel.alias for k in choice.kernels) > 1
     return kernel.name if shared else kernel.alias
 
 
