@@ -427,6 +427,7 @@ def test_two_files_with_one_name_are_both_on_the_list_with_their_folders(window,
     mine = [kernel for kernel in session.choice.kernels if not session.choice.is_shipped_file(kernel)]
     assert [kernel.name for kernel in mine] == ["bare", "bare (other)"]
     assert [shown_name(kernel, session) for kernel in mine] == [f"bare ({tmp_path.name})", "bare (other)"]
+    assert [window.ladder.rows.title(kernel.name) for kernel in mine] == ["gputiled", "gputiled"]
     assert window.source_heading.whole == "other/bare.cu" and "0.0f" in window.source.toPlainText()
     # The recording is of the second one, for the list and for the stage.
     assert session.cursor.playable.recording.kernel == session.choice.kernel.name == "bare (other)"

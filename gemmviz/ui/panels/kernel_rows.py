@@ -7,6 +7,7 @@ from gemmviz.bench.row import figure_of
 from gemmviz.catalogue.capability import need
 from gemmviz.catalogue.chapters import by_chapter
 from gemmviz.catalogue.kernel import Kernel
+from gemmviz.catalogue.own_name import own_name, plain
 from gemmviz.language import tr
 from gemmviz.session import Session
 from gemmviz.ui.look.figure_text import (
@@ -84,8 +85,9 @@ class KernelRows:
         if kernel is None:
             return ""
         title, function = tr(kernel.title) or kernel.alias, kernel.entry.partition("<")[0].rpartition("::")[2]
-        plain = [words.replace("_", " ").casefold() for words in (name, title, function)]
-        return function if function and plain[0] == plain[1] != plain[2] else title
+        of_file = own_name(plain(kernel.path))
+        words = [text.replace("_", " ").casefold() for text in (of_file, title, function)]
+        return function if function and words[0] == words[1] != words[2] else title
 
     def short_title(self, name: str) -> str:
         """Return a kernel's title without the beginning that it shares with the kernel before it in its chapter."""
