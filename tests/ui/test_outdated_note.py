@@ -57,6 +57,29 @@ def test_a_message_leaves_no_parts_of_letters_at_its_sides(window, qtbot) -> Non
     window.session.messages.tell(None)
 
 
+def test_a_long_message_leaves_the_timeline_free_and_can_be_read_whole(window, qtbot) -> None:
+    """Four lines of it covered the timeline of a small window."""
+    window.resize(1280, 800)
+    bar, session = window.message_bar, window.session
+    session.messages.tell(Message("Its launch was guessed, and no other one is right. " * 12, "warning", lasting=True))
+    qtbot.waitUntil(bar.more.isVisible)
+
+    def top() -> int:
+        return bar.mapTo(window, bar.rect().topLeft()).y()
+
+    below = window.transport.mapTo(window, window.transport.rect().bottomLeft()).y()
+    assert top() > below and bar.text.height() % bar.text.fontMetrics().lineSpacing() == 0
+    assert bar.more.text() == "More"
+    qtbot.keyClick(window, Qt.Key.Key_M, Qt.KeyboardModifier.AltModifier)
+    qtbot.waitUntil(lambda: top() < below)
+    assert bar.text.height() >= bar.text.heightForWidth(bar.text.width()) and bar.more.text() == "Less"
+    qtbot.mouseClick(bar.more, Qt.MouseButton.LeftButton)
+    qtbot.waitUntil(lambda: top() > below)
+    session.messages.tell(Message("Short.", "warning", lasting=True))
+    qtbot.waitUntil(lambda: not bar.more.isVisible())
+    session.messages.tell(None)
+
+
 def test_an_empty_stage_says_that_its_recording_was_cancelled() -> None:
     session = new_session()
     session.cursor.failure = session.choice.text, "cancelled"
