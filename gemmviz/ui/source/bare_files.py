@@ -228,8 +228,8 @@ class BareFiles:
     def _say_guessed(self, kernel: Kernel, ask: Callable[[], object]) -> None:
         """Offer the form for a guess that was taken at once."""
         message = tr(
-            "{file} has no front matter: its launch was guessed from the source. The guess is shown below the text; "
-            "the file stays as it is.",
+            "{file} has no front matter, the comment that says how its kernel is called. So the launch was guessed "
+            "from the source. The guess is shown below the text; the file stays as it is.",
             file=kernel.path.name,
         )
         if self._too:
