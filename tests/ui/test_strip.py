@@ -80,6 +80,19 @@ def test_the_strip_compares_with_the_kernel_before_and_the_library(strip):
     assert "2026" in strip.tag.toolTip() and strip.note.text() == "nothing measured here"
 
 
+@pytest.mark.parametrize("name", ["gputiled", "tf32", "tf32_by_rows"])
+def test_the_bar_of_the_library_belongs_to_the_share(strip, name):
+    """Beside "15.8 % of cuBLAS" stood the bar of another run, and of a call with another layout of B."""
+    session = strip.session
+    session.choice.choose_kernel(rung(session, name))
+    strip.refresh()
+    bars = {bar.role: bar for bar in strip.shown()}
+    chosen, library = bars["chosen"], bars["library"]
+    assert chosen.gflops / library.gflops == pytest.approx(chosen.standing.share)
+    assert library.kernel.column_major == chosen.kernel.column_major
+    assert library.gflops == chosen.standing.row["library_gflops"]
+
+
 def test_a_kernel_that_is_as_fast_as_the_one_before_is_not_once_as_fast():
     assert _against_before(0.9985) == _against_before(1.0004) == "as fast as the kernel before"
     assert _against_before(2.0) == "2× the kernel before"

@@ -82,6 +82,22 @@ class LadderFigures:
         same = [bar for bar in found if chosen is not None and bar.origin == chosen.origin]
         return max(same or found, key=lambda bar: bar.gflops, default=None)
 
+    def library_of(self, bar: Bar | None) -> Bar | None:
+        """Return the library that a kernel is compared with, with the figure that its share is of: see `Standing`.
+
+        Without a share it is the fastest one.
+        """
+        found = [one for one in self.bars if one.role == "library"]
+        standing = bar.standing if bar is not None else None
+        if standing is None or standing.library_gflops is None:
+            return self.of("library")
+        same = (one for one in found if one.kernel.title == standing.library and one.origin == standing.origin)
+        library = next(same, None)
+        if library is None:
+            return self.of("library")
+        row = library.standing.row | {"gflops": standing.library_gflops}
+        return replace(library, standing=replace(library.standing, row=row))
+
     def ratio(self, bar: Bar) -> float | None:
         """Return GFLOPS of the chosen kernel divided by those of another; None if the machines differ."""
         chosen = self.of("chosen")
