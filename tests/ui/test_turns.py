@@ -157,6 +157,21 @@ def test_arrays_that_are_not_painted_again_look_the_same(name, lens, qapp):
     assert unchanged
 
 
+def test_tiles_below_a_lens_that_leaves_them_free_follow_the_steps(qapp):
+    """In a narrow stage, as in a duel, the tiles stand below the lens: they stayed as they were at the first step."""
+    stage, rect = painter_of("RR"), QRectF(0, 0, 430, 610)
+    assert stage.lens is not None
+    plan = stage.plan(rect, Moment().view)
+    (tile,) = plan.uncovered(True)[3:]
+    inside = QRectF(tile.x, tile.y, tile.width, tile.height).toAlignedRect()
+    first = stage.playable.timeline.steps // 3
+    image = QImage(rect.size().toSize(), QImage.Format.Format_RGB32)
+    with QPainter(image) as painter:
+        stage.paint(painter, rect, Moment(first, motion="none"))
+    places = stage.changing(rect, Moment(first + 1, motion="none"))
+    assert any(place.contains(inside) for place in places)
+
+
 @pytest.mark.sweep("matmul_kernel_naive-True-None", "gputiled-False-C")
 @pytest.mark.parametrize(
     ("name", "at_lens", "chosen"),
