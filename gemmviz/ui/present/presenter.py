@@ -194,7 +194,8 @@ class Presenter(QWidget):
         self.source.set_type(ceil(height / CODE), rows if self._wide else 1)
         own = QFont(font)
         own.setPixelSize(label)
-        self.lens.setFont(own)
+        self.lens.base_font = own
+        self.lens.update()
         self.lens.setMinimumHeight(0 if self._wide else self.height() * _LENS_SHARE // 100)
         self.predict.set_size(ceil(height / QUESTION))
         self.keys.set_look(theme, ceil(self.height() / LABEL))
