@@ -3,10 +3,11 @@
 from pixels import pixel, pixels
 from PySide6.QtCore import QRectF, Qt
 from PySide6.QtGui import QFont, QFontMetricsF
+from recordings import small_tiled
 
 from gemmviz.app import new_session
 from gemmviz.session import Message
-from gemmviz.ui.stage.blank import blank_text, within
+from gemmviz.ui.stage.blank import blank_text, outdated_text, within
 from gemmviz.ui.stage.caption import BETWEEN
 
 
@@ -95,3 +96,17 @@ def test_an_empty_stage_says_that_its_recording_was_cancelled() -> None:
     session.progress.set("record", None)
     session.choice.draft(session.choice.text + "\n")
     assert blank_text(session.staged, session.permission, False)[0] == "Nothing recorded yet"
+
+
+def test_only_a_kernel_that_a_compiler_refused_is_called_one_that_does_not_compile() -> None:
+    """So was one with too many barriers to record."""
+    session = new_session()
+    session.choice.choose_kernel(next(k for k in session.choice.kernels if k.name == "gpumult0"))
+    session.cursor.show(small_tiled())
+    notes = {"compile": "does not compile", "refused": "could not be recorded", "crash": "could not be recorded"}
+    for kind, note in notes.items():
+        session.cursor.fail(session.choice.text, kind)
+        assert outdated_text(session.staged).startswith(f"This kernel {note}: still showing gputiled<4>")
+        session.cursor.playable, shown = None, session.cursor.playable
+        assert blank_text(session.staged, None, False)[0].endswith(note)
+        session.cursor.playable = shown
