@@ -172,6 +172,19 @@ def test_tiles_below_a_lens_that_leaves_them_free_follow_the_steps(qapp):
     assert any(place.contains(inside) for place in places)
 
 
+def test_nothing_of_a_tile_below_a_lens_is_seen_beside_it(qapp):
+    """The outline of an operand at the tile's edge was a blue stroke left of the lens."""
+    stage, rect = painter_of("RR"), QRectF(0, 0, 700, 860)
+    free = stage.plan(rect, Moment().view).free
+    pictures = []
+    for motion in ("none", "full"):
+        image = QImage(rect.size().toSize(), QImage.Format.Format_RGB32)
+        with QPainter(image) as painter:
+            stage.paint(painter, rect, Moment(13, cell=(2, 0), motion=motion))
+        pictures.append(image.copy(round(free.left) - 8, round(free.top), 8, round(free.height)))
+    assert pictures[0] == pictures[1]
+
+
 @pytest.mark.sweep("matmul_kernel_naive-True-None", "gputiled-False-C")
 @pytest.mark.parametrize(
     ("name", "at_lens", "chosen"),
