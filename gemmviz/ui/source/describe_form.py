@@ -45,7 +45,7 @@ from gemmviz.ui.source.described_text import DescribedText
 
 _UNKNOWN = "?"
 _EXAMPLE = Problem(48, 32, 64)
-_ABOUT = mark("The tinted lines, its front matter, say how the kernel is called. They come on top; the code stays.")
+_ABOUT = mark("The tinted lines, its front matter, say how to call the kernel. The code stays as it is.")
 
 
 class DescribeForm(QDialog):
