@@ -7,6 +7,7 @@ from window_driving import RECORDING_MS, check_guess, edit_as_typed, need_qt, op
 need_qt()
 
 from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QLabel
 
 from gemmviz.catalogue.problem import Problem
 from gemmviz.ui.look.figure_text import shown_name
@@ -389,6 +390,7 @@ def test_another_kernel_of_the_file_can_be_chosen_later(window, qtbot, tmp_path)
             window.files.bare.check()
         wait_guessed(window)
         form = next(form for form in window.findChildren(DescribeForm) if form.isVisible())
+        assert form.findChildren(QLabel)[0].text() == "Kernel to call, of 2"
         form.entry.setCurrentText(wanted)
         qtbot.waitUntil(form.ok.isEnabled, timeout=RECORDING_MS)
         form.accept()

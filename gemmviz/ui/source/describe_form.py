@@ -183,7 +183,9 @@ class DescribeForm(QDialog):
             forget_style(box)
         while self._form.rowCount():
             self._form.removeRow(0)
-        self._form.addRow(tr("Kernel to call"), self.entry)
+        count = len(self._guess.entries)
+        called = tr("Kernel to call, of {count}", count=count) if count > 1 else tr("Kernel to call")
+        self._form.addRow(called, self.entry)
         self._add_parameters(made)
         self._add_launch(made)
         self._add_types(made)
