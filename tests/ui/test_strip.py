@@ -21,6 +21,7 @@ from gemmviz.catalogue.problem import Problem
 from gemmviz.session.measurable import why_not
 from gemmviz.ui.charts.painted import role_colour
 from gemmviz.ui.charts.strip import Strip, _against_before
+from gemmviz.ui.look.figure_text import gflops_text
 from gemmviz.ui.look.style import set_scale
 
 H200 = {"name": "NVIDIA H200", "cc": "9.0"}
@@ -91,6 +92,12 @@ def test_the_bar_of_the_library_belongs_to_the_share(strip, name):
     assert chosen.gflops / library.gflops == pytest.approx(chosen.standing.share)
     assert library.kernel.column_major == chosen.kernel.column_major
     assert library.gflops == chosen.standing.row["library_gflops"]
+    strip.bars.grab()
+    of_kernel, of_library = (next(m for m in strip.bars.marks if m.kernel is bar.kernel) for bar in (chosen, library))
+    assert f"({gflops_text(library.gflops)} GFLOPS in the same run)" in of_kernel.facts()
+    assert (library.beside is None) == (session.results.shown(library.kernel.name).row["gflops"] == library.gflops)
+    if library.beside is not None:
+        assert of_library.facts().endswith(f"{gflops_text(library.gflops)} GFLOPS, in the same run as {name}")
 
 
 def test_a_kernel_that_is_as_fast_as_the_one_before_is_not_once_as_fast():

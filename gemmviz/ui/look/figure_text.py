@@ -223,8 +223,10 @@ def standing_text(standing: Standing, session: Session) -> str:
         ranks = [tr("{changes}: {against}, never ranked", changes=changes_text(kernel), against=against)]
     else:
         ranks = [tr("{times} the first kernel of the {place}", times=times(standing.speedup), place=place(kernel))]
-    if standing.share is not None:
-        ranks.append(tr("{share} of {library}", share=percent(standing.share), library=standing.library))
+    if standing.share is not None and standing.library_gflops is not None:
+        named = {"share": percent(standing.share), "library": tr(standing.library)}
+        of = gflops_text(standing.library_gflops)
+        ranks.append(tr("{share} of {library} ({gflops} GFLOPS in the same run)", gflops=of, **named))
     if standing.peak_share is not None:
         share, kind = percent(standing.peak_share), row.get("peak_kind")
         with_kind = tr("{share} of the peak ({kind}, modelled)", share=share, kind=kind)

@@ -34,6 +34,9 @@ class Bar:
     elsewhere
         For a figure of the chosen device: the figures of the other devices that measured this kernel in this session,
         at this size, as pairs of their label and GFLOPS.
+    beside
+        For a library with the figure that the share of a kernel is of: that kernel, if the library's own row is of
+        another run.
     """
 
     standing: Standing
@@ -42,6 +45,7 @@ class Bar:
     live: bool = False
     jump: float | None = None
     elsewhere: tuple[tuple[str, float], ...] = ()
+    beside: Kernel | None = None
 
     @property
     def kernel(self) -> Kernel:
@@ -93,10 +97,10 @@ class LadderFigures:
             return self.of("library")
         same = (one for one in found if one.kernel.title == standing.library and one.origin == standing.origin)
         library = next(same, None)
-        if library is None:
-            return self.of("library")
+        if library is None or library.gflops == standing.library_gflops:
+            return library or self.of("library")
         row = library.standing.row | {"gflops": standing.library_gflops}
-        return replace(library, standing=replace(library.standing, row=row))
+        return replace(library, standing=replace(library.standing, row=row), beside=standing.kernel)
 
     def ratio(self, bar: Bar) -> float | None:
         """Return GFLOPS of the chosen kernel divided by those of another; None if the machines differ."""
