@@ -334,6 +334,26 @@ def test_a_guess_that_is_right_elsewhere_stays_and_the_message_says_so(window, q
     assert window.session.guesses.file(window.session.choice.kernel) is not None
 
 
+def test_of_a_launch_of_the_file_itself_it_is_said_that_the_kernel_is_at_fault(window, qtbot, tmp_path):
+    """A student who had forgotten a barrier was told that no other launch is right."""
+    path = tmp_path / "no_barrier.cu"
+    path.write_text(
+        "__global__ void mul(float *M, float *N, float *P, int width)\n{\n"
+        "    __shared__ float a[16][16], b[16][16];\n    int tx = threadIdx.x, ty = threadIdx.y;\n"
+        "    int row = blockIdx.y * 16 + ty, col = blockIdx.x * 16 + tx;\n    float sum = 0;\n"
+        "    for (int t = 0; t < width / 16; t++) {\n"
+        "        a[ty][tx] = M[row * width + t * 16 + tx];\n        b[ty][tx] = N[(t * 16 + ty) * width + col];\n"
+        "        for (int k = 0; k < 16; k++)\n            sum += a[ty][k] * b[k][tx];\n"
+        "        __syncthreads();\n    }\n    P[row * width + col] = sum;\n}\n\n"
+        "void run(float *M, float *N, float *P, int width)\n{\n"
+        "    mul<<<dim3(width / 16, width / 16), dim3(16, 16)>>>(M, N, P, width);\n}\n"
+    )
+    open_trusted(window, path)
+    wait_shown(window, qtbot)
+    qtbot.waitUntil(lambda: "the fault is in the kernel" in window.message_bar.text.text(), timeout=RECORDING_MS)
+    assert window.session.messages.current.answers[1].title == "Show the findings"
+
+
 def test_a_guess_that_takes_larger_sizes_only_is_shown_at_one_of_them(window, qtbot, tmp_path):
     """The size of the first guess stayed, and a message asked for another one."""
     path = tmp_path / "wide.cu"

@@ -89,6 +89,8 @@ class WrongGuesses:
                 return
         reasons = "; ".join([str(flaw) for flaw in settled.flaws] or [settled.settled])
         text = tr("Its launch was guessed, and no other one that was tried is right: {reason}", reason=reasons)
+        if settled.wrong_itself:
+            text = tr("The launch is the file's own: so the fault is in the kernel. {reason}", reason=reasons)
         self._session.guesses.note(kernel, text)
 
     def _take(self, file: GuessedFile, settled: "Guess") -> None:
