@@ -9,6 +9,7 @@ from gemmviz.bench.row import Row, Telemetry, figure_of
 from gemmviz.bench.status_names import bound_text, status_name
 from gemmviz.catalogue.kernel import Kernel
 from gemmviz.catalogue.own_name import own_name, plain, told_apart
+from gemmviz.catalogue.titles import title_text
 from gemmviz.language import percent as percentage
 from gemmviz.language import tr
 from gemmviz.language.numbers import thousands
@@ -69,7 +70,7 @@ def shown_name(kernel: Kernel, session: Session) -> str:
     Of a variant, that of its rung and its change: "gputiled without the second barrier".
     """
     if kernel.backend in LIBRARIES:
-        return tr(kernel.title)
+        return title_text(kernel)
     if kernel.changes:
         base = next((k for k in session.choice.kernels if k.name == kernel.base_name), None)
         rung = shown_name(base, session) if base else kernel.base_name
@@ -215,7 +216,7 @@ def standing_text(standing: Standing, session: Session) -> str:
     """Return all figures of one rung: the chart's text for the rung under the pointer."""
     kernel, row = standing.kernel, standing.row
     if not standing.gflops:
-        return f"{row.get('label') or kernel.name}: {tr(kernel.title)}, {changes_text(kernel)}\n{status_text(row)}"
+        return f"{row.get('label') or kernel.name}: {title_text(kernel)}, {changes_text(kernel)}\n{status_text(row)}"
     types = dict.fromkeys(map(dtype_text, (kernel.dtype, kernel.accumulate, kernel.dtype_out)))
     if standing.speedup is None:
         alone = tr("the kernel itself is not measured with these")
@@ -238,7 +239,7 @@ def standing_text(standing: Standing, session: Session) -> str:
         ranks.append(tr("copies apart: {there} to the device, {back} back", there=there, back=back))
     return "\n".join(
         [
-            f"{row.get('label') or shown_name(kernel, session)}: {tr(kernel.title)}",
+            f"{row.get('label') or shown_name(kernel, session)}: {title_text(kernel)}",
             origin_text(Shown(row, standing.origin), session),
             f"{size_text((row['M'], row['N'], row['K']))}, {' + '.join(types)}",
             *details(row),

@@ -8,6 +8,7 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QAction, QCloseEvent, QFont, QKeySequence, QMouseEvent, QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QBoxLayout, QLabel, QSizePolicy, QVBoxLayout, QWidget
 
+from gemmviz.catalogue.titles import title_text
 from gemmviz.language import tr
 from gemmviz.session import Message, Session
 from gemmviz.ui.connections import listen
@@ -171,7 +172,7 @@ class Presenter(QWidget):
         theme = for_presenting(THEMES[self.session.preferences.theme])
         self.source.theme = self.progress.theme = self.lens.theme = theme
         tour = self.session.tour
-        self.title.setText(tr(self.session.choice.kernel.title))
+        self.title.setText(title_text(self.session.choice.kernel))
         at, count = tour.at, len(tour.stops)
         self._stop = "" if at is None else tr("Stop {number} of {count}", number=at + 1, count=count)
         self._lay_out()

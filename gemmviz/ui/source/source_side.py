@@ -14,6 +14,7 @@ from PySide6.QtWidgets import (
 )
 
 from gemmviz.catalogue.own_name import shown_file
+from gemmviz.catalogue.titles import title_text
 from gemmviz.language import tr
 from gemmviz.session import Session
 from gemmviz.ui.connections import listen
@@ -161,7 +162,7 @@ class SourceSide(QWidget):
             name = tr("{file}, changed", file=name)
         elif session.choice.unsaved(session.choice.base):
             name = tr("{file}, edited", file=name)
-        tip = f"{tr(session.choice.base.title)}\n{tr(session.choice.base.idea)}"
+        tip = f"{title_text(session.choice.base)}\n{tr(session.choice.base.idea)}"
         self.heading.say(foreign or name, tip, foreign or shown_file(session.choice.base.path))
         self.broken.setText(self._changes_text())
         self.broken.setVisible(bool(session.choice.breaks) and not foreign)
