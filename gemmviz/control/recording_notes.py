@@ -105,7 +105,7 @@ def _of_guess(session: Session) -> str:
 
 
 def _noticed(playable: Playable, session: Session) -> Message | None:
-    """Return a message with the recorder's notes, if there are any; with a wrong C it leads to the findings."""
+    """Return a message with the recorder's notes, if there are any; where there are findings, it leads to them."""
     recording = playable.recording
     notes = list(recording.notes)
     show = Answer(tr("Show the findings"), partial(session.inspection.turn_to, "findings"))
@@ -118,8 +118,10 @@ def _noticed(playable: Playable, session: Session) -> Message | None:
         )
         notes.insert(0, wrong)
     # A note begins with FILE:LINE if the recorder knows the line.
-    line = next((int(found[1]) for note in notes if (found := re.match(r"\S+?:(\d+): ", note))), None)
-    answers: tuple[Answer, ...] = (show,) if recording.wrong else ()
+    line = next((int(place[1]) for note in notes if (place := re.match(r"\S+?:(\d+): ", note))), None)
+    report = session.findings.here
+    found = recording.wrong or (report is not None and report.findings)
+    answers: tuple[Answer, ...] = (show,) if found else ()
     if recording.wrong and session.guesses.file(session.choice.kernel) is not None:
         notes = [f"{notes[0]} {_of_guess(session)}"]
         answers = (_check(session), show)
