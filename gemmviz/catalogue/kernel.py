@@ -28,6 +28,9 @@ _KEYS = front_matter.Matter.__annotations__.keys()
 
 def code(text: str) -> tuple[int, int]:
     """Return where a kernel's code begins and ends: between its front matter and the changes that it declares."""
+    fence = front_matter.FENCE.search(text)
+    if fence is not None and fence.end() >= len(text.rstrip()):
+        return 0, fence.start()  # the front matter is below the code, as that of a guess
     return front_matter.code_start(text), switches.block(text)[0]
 
 
