@@ -19,8 +19,8 @@ from typing import Any
 
 from gemmviz.bench import claims, results
 from gemmviz.bench.document import Document
-from gemmviz.bench.figures import ON_GPU, size_of
-from gemmviz.bench.ranking import LIBRARIES
+from gemmviz.bench.figures import size_of
+from gemmviz.bench.ranking import LIBRARIES, rivals
 from gemmviz.bench.row import Row
 from gemmviz.catalogue.ladder import ladder
 
@@ -46,14 +46,19 @@ def with_run(document: Document) -> Document:
     rows = [row for row in document["results"] if not any(flag.startswith(_CUT_SHORT) for flag in row["flags"])]
     libraries = [row for row in rows if row["backend"] in LIBRARIES and row["gflops"]]
 
-    types = {kernel.name: kernel.types for kernel in ladder()}  # of a row alone TF32 cannot be told from FP32
+    known = {kernel.name: kernel for kernel in ladder()}  # of a row alone TF32 cannot be told from FP32
 
-    def alike(row: Row) -> tuple[Any, ...]:
-        return row["backend"] in ON_GPU, size_of(row), types.get(row["kernel"])
+    def best(row: Row) -> float | None:
+        """Return the GFLOPS of the best library that the kernel of a row is compared with, at its size."""
+        kernel = known.get(row["kernel"])
+        figures = {other["kernel"]: other["gflops"] for other in libraries if size_of(other) == size_of(row)}
+        if kernel is None or not row["gflops"]:
+            return None
+        found = rivals(kernel, (known[name] for name in figures if name in known))
+        return max((figures[one.name] for one in found), default=None)
 
     def dated(row: Row) -> Row:
-        rivals = [other["gflops"] for other in libraries if row["gflops"] and alike(other) == alike(row)]
-        return row | {"run_utc": document["started_utc"], "library_gflops": max(rivals, default=None)}
+        return row | {"run_utc": document["started_utc"], "library_gflops": best(row)}
 
     facts = {name: document["protocol"].get(name) for name in _HOW} | {n: document["env"].get(n) for n in _WITH}
     protocol = document["protocol"] | {"runs": {document["started_utc"]: facts}}

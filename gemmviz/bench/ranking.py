@@ -21,9 +21,9 @@ class Standing:
     speedup
         GFLOPS divided by those of the first rung on the same processor (CPU or GPU) of the same machine; None for a
         variant, which is not a rung.
-    share, library
-        GFLOPS divided by those of the best library with the same element types on the same processor, and its title; in
-        a reference, of the library in the same run. None if there is none, and for libraries and variants.
+    share, library, library_gflops
+        GFLOPS divided by those of the best one of its `rivals`, the title of that, and its GFLOPS; in a reference, of
+        the library in the same run. None if there is none, and for libraries and variants.
     of_base
         For a variant: its GFLOPS divided by those of its rung, with the same machine, size and parameters; None if
         there are none. A variant that failed has a row without GFLOPS.
@@ -35,6 +35,7 @@ class Standing:
     speedup: float | None
     share: float | None
     library: str
+    library_gflops: float | None = None
     of_base: float | None = None
 
     @property
@@ -78,7 +79,10 @@ def standings(kernels: Iterable[Kernel], pick: Pick) -> list[Standing]:
     for kernel, shown in rungs:
         first.setdefault((shown.origin, place(kernel)), figure_of(shown.row))
     return [
-        Standing(kernel, s.row, s.origin, None, None, "", _of_base(s.row, [r.row for _, r in rungs if not r.origin]))
+        Standing(
+            *(kernel, s.row, s.origin, None, None, ""),
+            of_base=_of_base(s.row, [r.row for _, r in rungs if not r.origin]),
+        )
         if kernel.changes
         else Standing(
             kernel, s.row, s.origin, figure_of(s.row) / first[s.origin, place(kernel)], *_share(kernel, s, rungs)
@@ -114,18 +118,26 @@ def _place_of(row: Row) -> tuple[object, ...]:
     return size_of(row), row.get("params") or {}, device_of(row)
 
 
-def _share(kernel: Kernel, shown: Shown, chosen: Sequence[tuple[Kernel, Shown]]) -> tuple[float | None, str]:
+def rivals(kernel: Kernel, kernels: Iterable[Kernel]) -> list[Kernel]:
+    """Return the libraries that a kernel is compared with.
+
+    They have its element types and run on the same processor. Those whose matrices lie as the kernel's are preferred.
+    """
+    found = [k for k in kernels if k.backend in LIBRARIES and place(k) == place(kernel) and k.types == kernel.types]
+    return [k for k in found if k.column_major == kernel.column_major] or found
+
+
+def _share(
+    kernel: Kernel, shown: Shown, chosen: Sequence[tuple[Kernel, Shown]]
+) -> tuple[float | None, str, float | None]:
+    nothing = None, "", None
     if kernel.backend in LIBRARIES:
-        return None, ""
-    types = kernel.types
-    rivals = [
-        (figure_of(s.row), k.title)
-        for k, s in chosen
-        if k.backend in LIBRARIES and place(k) == place(kernel) and k.types == types and s.origin == shown.origin
-    ]
-    if not rivals:
-        return None, ""
-    most, title = max(rivals)
+        return nothing
+    figures = {k.name: figure_of(s.row) for k, s in chosen if s.origin == shown.origin}
+    found = rivals(kernel, (k for k, _ in chosen if k.name in figures))
+    if not found:
+        return nothing
+    best = max(found, key=lambda k: (figures[k.name], k.title))
     # A reference may be made of several runs: there a row has the library's figure of its own run, or None.
-    of_the_run = shown.row.get("library_gflops", most)
-    return (figure_of(shown.row) / of_the_run, title) if of_the_run else (None, "")
+    of_the_run = shown.row.get("library_gflops", figures[best.name])
+    return (figure_of(shown.row) / of_the_run, best.title, of_the_run) if of_the_run else nothing

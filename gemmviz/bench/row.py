@@ -176,7 +176,7 @@ class Timing(TypedDict):
             Quantity | None,
             Meta(
                 description="only in a reference: the best library of the same types, size and place (CPU or GPU) in "
-                "the same run"
+                "the same run; of the same layouts, if there is one"
             ),
         ]
     ]

@@ -1,6 +1,5 @@
 """Reads a kernel file: one source that describes itself in a TOML front matter."""
 
-import re
 from collections.abc import Callable
 from functools import lru_cache
 from pathlib import Path
@@ -14,6 +13,7 @@ from gemmviz.catalogue.front_matter import expressions, one_line
 from gemmviz.catalogue.kernel_type import Backend, Kernel
 from gemmviz.catalogue.matrices import MATRICES
 from gemmviz.catalogue.matter_table import matter_table
+from gemmviz.catalogue.own_name import own_name
 from gemmviz.catalogue.schedule import read_schedule
 from gemmviz.catalogue.shared_code import read
 from gemmviz.catalogue.source_files import CUDA, C
@@ -23,13 +23,14 @@ __all__ = ["Backend", "Kernel", "code", "load", "parse", "read"]
 
 _BACKEND_OF: dict[str, Backend] = {**dict.fromkeys(C, "c"), **dict.fromkeys(CUDA, "cuda")}
 _LIBRARIES: dict[str, Backend] = {"numpy": "numpy", "openblas": "openblas", "cublas": "cublas"}
-# Two digits may have a letter behind them, which puts a rung between two others.
-_NUMBER = re.compile(r"^(\d+|\d\d[a-z])_")
 _KEYS = front_matter.Matter.__annotations__.keys()
 
 
 def code(text: str) -> tuple[int, int]:
     """Return where a kernel's code begins and ends: between its front matter and the changes that it declares."""
+    fence = front_matter.FENCE.search(text)
+    if fence is not None and fence.end() >= len(text.rstrip()):
+        return 0, fence.start()  # the front matter is below the code, as that of a guess
     return front_matter.code_start(text), switches.block(text)[0]
 
 
@@ -86,7 +87,7 @@ def _build(text: str, path: Path) -> Kernel:
         raise FrontMatterError(message, about=unknown[0].rpartition(".")[2])
     if "code_of" in matter:
         raise shared_code.has_code()
-    name = _NUMBER.sub("", path.stem)
+    name = own_name(path)
     backend = _BACKEND_OF.get(path.suffix) or _LIBRARIES.get(str(matter.get("library")))
     if backend is None:
         message = tr("a {suffix} file needs library = one of {known}", suffix=path.suffix, known=", ".join(_LIBRARIES))

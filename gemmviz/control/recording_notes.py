@@ -86,16 +86,26 @@ def _unseen(playable: Playable, session: Session) -> Message | None:
     return None
 
 
+def with_guess(message: Message, session: Session) -> Message:
+    """Return the message about a run that has failed, of a kernel whose launch was guessed: that may be the reason."""
+    if session.guesses.file(session.choice.kernel) is None:
+        return message
+    text = f"{message.text}\n{_of_guess(session)}"
+    return replace(message, text=text, kind="warning", answers=(_check(session), *message.answers))
+
+
+def _check(session: Session) -> Answer:
+    return Answer(tr("Check the guess…"), session.guesses.asked.emit)
+
+
 def _of_guess(session: Session) -> str:
     """Return what a wrong C says about a kernel whose launch was guessed: little, until other launches were tried."""
     outcome = session.guesses.outcome(session.choice.kernel)
-    if outcome is None:
-        return tr("Its launch was guessed: other launches are tried now.")
-    return tr("Its launch was guessed, and no other one that was tried is right: {reason}", reason=outcome)
+    return outcome or tr("Its launch was guessed: other launches are tried now.")
 
 
 def _noticed(playable: Playable, session: Session) -> Message | None:
-    """Return a message with the recorder's notes, if there are any; with a wrong C it leads to the findings."""
+    """Return a message with the recorder's notes, if there are any; where there are findings, it leads to them."""
     recording = playable.recording
     notes = list(recording.notes)
     show = Answer(tr("Show the findings"), partial(session.inspection.turn_to, "findings"))
@@ -108,9 +118,11 @@ def _noticed(playable: Playable, session: Session) -> Message | None:
         )
         notes.insert(0, wrong)
     # A note begins with FILE:LINE if the recorder knows the line.
-    line = next((int(found[1]) for note in notes if (found := re.match(r"\S+?:(\d+): ", note))), None)
-    answers: tuple[Answer, ...] = (show,) if recording.wrong else ()
+    line = next((int(place[1]) for note in notes if (place := re.match(r"\S+?:(\d+): ", note))), None)
+    report = session.findings.here
+    found = recording.wrong or (report is not None and report.findings)
+    answers: tuple[Answer, ...] = (show,) if found else ()
     if recording.wrong and session.guesses.file(session.choice.kernel) is not None:
         notes = [f"{notes[0]} {_of_guess(session)}"]
-        answers = (Answer(tr("Check the guess…"), session.guesses.asked.emit), show)
+        answers = (_check(session), show)
     return Message("\n".join(notes[:4]), "warning", line, answers) if notes else None

@@ -5,12 +5,13 @@ from dataclasses import replace
 from psygnal import Signal
 
 from gemmviz.catalogue.errors import GemmvizError
+from gemmviz.catalogue.kernel import Kernel
 from gemmviz.catalogue.launch import nearest_size
 from gemmviz.checking.report import Report
 from gemmviz.control import chosen_text
 from gemmviz.control.engines import Engines
 from gemmviz.control.failures import failure
-from gemmviz.control.recording_notes import about, explained, purpose
+from gemmviz.control.recording_notes import about, explained, purpose, with_guess
 from gemmviz.engine.launched import launched
 from gemmviz.engine.messages import Failed, Progress, RecordRequest, Reply
 from gemmviz.language import tr
@@ -21,6 +22,8 @@ from gemmviz.trace.playable import Playable
 _DEBOUNCE_MS = 250
 # Kinds of failures that are not caused by the text.
 _SAYS_NOTHING = ("untrusted", "internal")
+# Kinds that a wrong launch of a right kernel leads to.
+_OF_LAUNCHES = ("crash", "timeout")
 
 
 def request_for(choice: Choice, run: int = 0) -> RecordRequest:
@@ -60,6 +63,7 @@ class StageRecorder:
         self.play_next = True
         self._base = session.choice.base
         self._run, self._text = 0, ""
+        self._failed: Failed | None = None
         self.pause = engines.loop.later(_DEBOUNCE_MS, self.record)
         engines.recorder.replied.connect(self._on_reply)
         engines.recorder.recorded.connect(self._on_recorded)
@@ -68,6 +72,7 @@ class StageRecorder:
         session.reopening.recording_wanted.connect(self.record)
         session.demonstration.recording_wanted.connect(self.record)
         session.permission.granted.connect(self.record)
+        session.guesses.noted.connect(self._on_noted)
 
     def _on_chosen(self) -> None:
         session = self.session
@@ -127,6 +132,7 @@ class StageRecorder:
         session = self.session
         if run != self._run:
             return
+        self._failed = None
         session.cursor.arriving.emit(playable)
         session.findings.record(playable.recording.text, report)
         session.progress.set("record", None)
@@ -150,13 +156,30 @@ class StageRecorder:
             session.progress.set("record", (reply.text, reply.share))
         elif isinstance(reply, Failed):
             if reply.kind not in _SAYS_NOTHING:
-                session.cursor.failure = self._text, reply.kind
+                session.cursor.fail(self._text, reply.kind)
             session.progress.set("record", None)
             self.answered.emit()
-            message = failure(reply, session.choice)
-            if reply.kind == "cancelled":
-                message = Message(tr("The recording was cancelled."), "info")
-            message = replace(message, text=session.demonstration.fail(message.text))
-            if reply.kind == "cancelled" or (reply.kind == "crash" and not reply.line):
-                message = replace(message, answers=(Answer(tr("Record again"), self.record),))
-            session.messages.tell(explained(message, session.choice.kernel))
+            self._failed = reply
+            self._tell_failed(reply)
+
+    def _tell_failed(self, reply: Failed) -> None:
+        session = self.session
+        message = failure(reply, session.choice)
+        if reply.kind == "cancelled":
+            message = Message(tr("The recording was cancelled."), "info")
+        message = replace(message, text=session.demonstration.fail(message.text))
+        if reply.kind == "cancelled" or (reply.kind == "crash" and not reply.line):
+            message = replace(message, answers=(Answer(tr("Record again"), self.record),))
+        if reply.kind in _OF_LAUNCHES:
+            message = with_guess(message, session)
+        session.messages.tell(explained(message, session.choice.kernel))
+
+    def _on_noted(self, kernel: Kernel) -> None:
+        """Tell what came of other launches of the chosen kernel, with what was recorded."""
+        session, playable = self.session, self.session.cursor.playable
+        if kernel is not session.choice.kernel:
+            return
+        if self._failed is not None:
+            self._tell_failed(self._failed)
+        elif playable is not None and playable.recording.wrong:
+            session.messages.tell(about(playable, session))

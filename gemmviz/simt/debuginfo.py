@@ -239,7 +239,10 @@ def _type(die: Any) -> tuple[tuple[int, ...], str]:
             shape += [_extent(child) for child in die.iter_children() if child.tag == "DW_TAG_subrange_type"]
         elif die.tag in _AGGREGATE:
             # An array of structures is shown as an array of their members, with one more dimension.
-            inner, dtype = _known(die) or _flat(die)
+            known = _known(die)
+            inner, dtype = known or _flat(die)
+            if known is not None and inner and len(shape) == 1:
+                return (shape[0] * inner[0],), dtype  # a line of vectors is one of numbers
             return (*shape, *inner) or (1,), dtype
         die = _attribute_die(die, "DW_AT_type")
     if die is None:

@@ -7,9 +7,13 @@ from window_driving import RECORDING_MS, check_guess, edit_as_typed, need_qt, op
 need_qt()
 
 from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QLabel
 
+from gemmviz.catalogue.problem import Problem
+from gemmviz.ui.look.figure_text import shown_name
 from gemmviz.ui.source.bare_files import _is_text_with_comments
 from gemmviz.ui.source.describe_form import DescribeForm
+from gemmviz.ui.stage.caption import provenance
 
 pytestmark = pytest.mark.new_window  # nearly all of these tests change what cannot be put back
 
@@ -258,16 +262,96 @@ def test_a_guess_that_makes_c_wrong_is_replaced_by_one_that_was_tried(window, qt
     wait_shown(window, qtbot)
     assert window.session.cursor.playable.recording.wrong
     assert "other launches are tried now" in window.message_bar.text.text()
+    # The title of the picture said that C is WRONG, in red, and the file is right.
+    moment = window.stage.moment()
+    shown = provenance(window.session.cursor.playable, moment.outdated, moment.in_doubt)
+    assert not moment.judged and not any("WRONG" in text for text in shown) and "being tried" in shown[0]
     qtbot.waitUntil(lambda: window.session.choice.kernel.column_major == {"B"}, timeout=RECORDING_MS)
-    assert "right with another one" in window.message_bar.text.text()
+    assert "and another one is" in window.message_bar.text.text()
     wait_shown(window, qtbot)
-    assert window.session.cursor.playable.recording.wrong == 0
-    assert "right with another one" in window.message_bar.text.text()
+    assert window.session.cursor.playable.recording.wrong == 0 and window.stage.moment().judged
+    assert "and another one is" in window.message_bar.text.text()
     # It is a guess still, and no edit.
     assert path.read_text() == code and window.session.choice.all_unsaved() == []
     form = check_guess(window)
     assert form.columns["B"].isChecked()
     form.reject()
+
+
+WIDE = """
+__global__ void wide(const float *A, const float *B, float *C, int M, int N, int K, int lda, int ldb, int ldc)
+{
+    int row = blockIdx.y * 16 + threadIdx.y, col = blockIdx.x * 64 + threadIdx.x;
+    float sum = 0;
+    for (int k = 0; k < K; k++) {
+        long long at = k;
+        at += ldb * col;
+        sum += A[row * lda + k] * B[at + (at / (K * N) << 32)];
+    }
+    C[row * ldc + col] = sum;
+}
+
+void run(const float *A, const float *B, float *C, int M, int N, int K)
+{
+    wide<<<dim3(N / 64, M / 16), dim3(64, 16)>>>(A, B, C, M, N, K, K, N, N);
+}
+"""
+
+
+def open_crashing(window, qtbot, tmp_path):
+    """Open a file that reads far outside of B with the guessed launch: it has B by columns, and N is larger than K."""
+    path = tmp_path / "wide.cu"
+    path.write_text(WIDE)
+    window.session.choice.choose(problem=Problem(64, 128, 64))
+    open_trusted(window, path)
+    qtbot.waitUntil(lambda: window.session.cursor.failure is not None, timeout=RECORDING_MS)
+
+
+def test_a_guess_that_crashes_is_replaced_by_one_that_was_tried(window, qtbot, tmp_path):
+    """Other launches were tried only where a recording had come to its end."""
+    open_crashing(window, qtbot, tmp_path)
+    assert window.session.cursor.failure[1] == "crash"
+    assert window.session.choice.problem == Problem(64, 128, 64)
+    text = window.message_bar.text.text()
+    assert "Segmentation fault" in text and "other launches are tried now" in text
+    qtbot.waitUntil(lambda: window.session.choice.kernel.column_major == {"B"}, timeout=RECORDING_MS)
+    assert "and another one is" in window.message_bar.text.text()
+    qtbot.waitUntil(lambda: window.session.cursor.failure is None, timeout=RECORDING_MS)
+    assert window.session.cursor.playable.recording.wrong == 0
+
+
+def test_a_guess_that_is_right_elsewhere_stays_and_the_message_says_so(window, qtbot, tmp_path):
+    """The same launch was called another one."""
+    path = tmp_path / "small.cu"
+    code = WIDE.replace("at += ldb * col;", "at = k * N + col;").replace("(K * N)", "64000")
+    path.write_text(code)
+    window.session.choice.choose(problem=Problem(64, 1024, 64))
+    open_trusted(window, path)
+    qtbot.waitUntil(lambda: window.session.cursor.failure is not None, timeout=RECORDING_MS)
+    assert window.session.cursor.in_doubt
+    qtbot.waitUntil(lambda: not window.session.cursor.in_doubt, timeout=RECORDING_MS)
+    assert "is right at other sizes" in window.message_bar.text.text()
+    assert window.session.guesses.file(window.session.choice.kernel) is not None
+
+
+def test_of_a_launch_of_the_file_itself_it_is_said_that_the_kernel_is_at_fault(window, qtbot, tmp_path):
+    """A student who had forgotten a barrier was told that no other launch is right."""
+    path = tmp_path / "no_barrier.cu"
+    path.write_text(
+        "__global__ void mul(float *M, float *N, float *P, int width)\n{\n"
+        "    __shared__ float a[16][16], b[16][16];\n    int tx = threadIdx.x, ty = threadIdx.y;\n"
+        "    int row = blockIdx.y * 16 + ty, col = blockIdx.x * 16 + tx;\n    float sum = 0;\n"
+        "    for (int t = 0; t < width / 16; t++) {\n"
+        "        a[ty][tx] = M[row * width + t * 16 + tx];\n        b[ty][tx] = N[(t * 16 + ty) * width + col];\n"
+        "        for (int k = 0; k < 16; k++)\n            sum += a[ty][k] * b[k][tx];\n"
+        "        __syncthreads();\n    }\n    P[row * width + col] = sum;\n}\n\n"
+        "void run(float *M, float *N, float *P, int width)\n{\n"
+        "    mul<<<dim3(width / 16, width / 16), dim3(16, 16)>>>(M, N, P, width);\n}\n"
+    )
+    open_trusted(window, path)
+    wait_shown(window, qtbot)
+    qtbot.waitUntil(lambda: "the fault is in the kernel" in window.message_bar.text.text(), timeout=RECORDING_MS)
+    assert window.session.messages.current.answers[1].title == "Show the findings"
 
 
 def test_a_guess_that_takes_larger_sizes_only_is_shown_at_one_of_them(window, qtbot, tmp_path):
@@ -326,6 +410,7 @@ def test_another_kernel_of_the_file_can_be_chosen_later(window, qtbot, tmp_path)
             window.files.bare.check()
         wait_guessed(window)
         form = next(form for form in window.findChildren(DescribeForm) if form.isVisible())
+        assert form.findChildren(QLabel)[0].text() == "Kernel to call, of 2"
         form.entry.setCurrentText(wanted)
         qtbot.waitUntil(form.ok.isEnabled, timeout=RECORDING_MS)
         form.accept()
@@ -350,23 +435,44 @@ def test_the_form_can_be_opened_as_long_as_the_launch_is_a_guess(window, tmp_pat
     assert "is not a guess" in window.message_bar.text.text()
 
 
-def test_a_file_with_the_name_of_another_one_can_take_its_place(window, qtbot, tmp_path):
-    """`matmul.cu` of a second folder could not be opened: a message said to rename it."""
+def test_two_files_with_one_name_are_both_on_the_list_with_their_folders(window, qtbot, tmp_path):
+    """`matmul.cu` of a second folder could only take the place of the first one."""
     first = bare(window, tmp_path)
     second = tmp_path / "other" / first.name
     second.parent.mkdir()
-    second.write_text(first.read_text())
+    second.write_text(first.read_text().replace("float sum = 0;", "float sum = 0.0f;"))
     open_trusted(window, first)
     wait_shown(window, qtbot)
-    window.open_file(second)
+    open_trusted(window, second)
+    wait_shown(window, qtbot)
+    session = window.session
+    mine = [kernel for kernel in session.choice.kernels if not session.choice.is_shipped_file(kernel)]
+    assert [kernel.name for kernel in mine] == ["bare", "bare (other)"]
+    assert [shown_name(kernel, session) for kernel in mine] == [f"bare ({tmp_path.name})", "bare (other)"]
+    assert [window.ladder.rows.title(kernel.name) for kernel in mine] == ["gputiled", "gputiled"]
+    assert window.source_heading.whole == "other/bare.cu" and "0.0f" in window.source.toPlainText()
+    # The recording is of the second one, for the list and for the stage.
+    assert session.cursor.playable.recording.kernel == session.choice.kernel.name == "bare (other)"
+    # Edits are of the right file, and are saved there.
+    edit_as_typed(session, session.choice.text.replace("0.0f", "0.00f"))
+    assert session.choice.kernel.base_name == "bare (other)"
+    assert window.files.saving.save() and "0.00f" in second.read_text() and "0.0f" not in first.read_text()
     wait_guessed(window)
-    assert window.session.choice.base.path == first and "other can take its place" in window.message_bar.text.text()
-    count = len(window.session.choice.kernels)
-    press(window, "Open it instead")
-    assert window.session.choice.base.path == second and len(window.session.choice.kernels) == count
-    assert window.session.choice.all_unsaved() == []
-    # A file with edits keeps its place.
-    edit_as_typed(window.session, window.session.choice.text + "// mine\n")
-    window.open_file(first)
+    # Each is opened again in its own place.
+    count = len(session.choice.kernels)
+    for path, name in ((first, "bare"), (second, "bare (other)")):
+        window.open_file(path)
+        wait_guessed(window)
+        assert session.choice.base.name == name and len(session.choice.kernels) == count
+    second.write_text(second.read_text().replace("0.00f", "0.f"))
+    window.files._on_file_changed(session.choice.base.path)
     wait_guessed(window)
-    assert window.session.choice.base.path == second and "rename bare.cu" in window.message_bar.text.text()
+    assert "0.f" in window.source.toPlainText()
+
+
+def test_a_file_with_the_name_of_a_shipped_kernel_can_be_opened(window, tmp_path):
+    """A student who copies a kernel into a folder had to rename it."""
+    path = tmp_path / "gputiled.cu"
+    path.write_text(window.session.choice.text)
+    open_trusted(window, path)
+    assert window.session.choice.base.name == f"gputiled ({tmp_path.name})"

@@ -79,6 +79,7 @@ def seen(window, asked):
         window.source.locked,
         named(app.focusWidget()),
         window.presenting.on,
+        window.message_bar.text.maximumHeight(),
         Counter(named(w) for w in window.findChildren(QWidget) if w.isVisible()),
         app.clipboard().text(),
         [box.currentIndex() for box in window.findChildren(QTabWidget)],
@@ -102,9 +103,10 @@ def make_ready(window, name):
     session.cursor.seek(session.cursor.steps // 2)
     window.source.lock(True)
     window.activateWindow()
-    if name in ("answer_1", "answer_2", "close_message"):
+    if name in ("answer_1", "answer_2", "close_message", "whole_message"):
         no = Answer("No", lambda: None)
-        session.messages.tell(Message("Really?", "info", answers=(no, no)))
+        session.messages.tell(Message("Really? " * 100, "info", answers=(no, no)))
+        QApplication.sendPostedEvents()  # it is arranged
     elif name in ("revert", "undo"):
         session.choice.break_it(("no-second-barrier",))
     elif name == "loop_all":

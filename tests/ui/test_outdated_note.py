@@ -3,10 +3,11 @@
 from pixels import pixel, pixels
 from PySide6.QtCore import QRectF, Qt
 from PySide6.QtGui import QFont, QFontMetricsF
+from recordings import small_tiled
 
 from gemmviz.app import new_session
 from gemmviz.session import Message
-from gemmviz.ui.stage.blank import blank_text, within
+from gemmviz.ui.stage.blank import blank_text, outdated_text, within
 from gemmviz.ui.stage.caption import BETWEEN
 
 
@@ -57,6 +58,29 @@ def test_a_message_leaves_no_parts_of_letters_at_its_sides(window, qtbot) -> Non
     window.session.messages.tell(None)
 
 
+def test_a_long_message_leaves_the_timeline_free_and_can_be_read_whole(window, qtbot) -> None:
+    """Four lines of it covered the timeline of a small window."""
+    window.resize(1280, 800)
+    bar, session = window.message_bar, window.session
+    session.messages.tell(Message("Its launch was guessed, and no other one is right. " * 12, "warning", lasting=True))
+    qtbot.waitUntil(bar.more.isVisible)
+
+    def top() -> int:
+        return bar.mapTo(window, bar.rect().topLeft()).y()
+
+    below = window.transport.mapTo(window, window.transport.rect().bottomLeft()).y()
+    assert top() > below and bar.text.height() % bar.text.fontMetrics().lineSpacing() == 0
+    assert bar.more.text() == "More"
+    qtbot.keyClick(window, Qt.Key.Key_M, Qt.KeyboardModifier.AltModifier)
+    qtbot.waitUntil(lambda: top() < below)
+    assert bar.text.height() >= bar.text.heightForWidth(bar.text.width()) and bar.more.text() == "Less"
+    qtbot.mouseClick(bar.more, Qt.MouseButton.LeftButton)
+    qtbot.waitUntil(lambda: top() > below)
+    session.messages.tell(Message("Short.", "warning", lasting=True))
+    qtbot.waitUntil(lambda: not bar.more.isVisible())
+    session.messages.tell(None)
+
+
 def test_an_empty_stage_says_that_its_recording_was_cancelled() -> None:
     session = new_session()
     session.cursor.failure = session.choice.text, "cancelled"
@@ -72,3 +96,17 @@ def test_an_empty_stage_says_that_its_recording_was_cancelled() -> None:
     session.progress.set("record", None)
     session.choice.draft(session.choice.text + "\n")
     assert blank_text(session.staged, session.permission, False)[0] == "Nothing recorded yet"
+
+
+def test_only_a_kernel_that_a_compiler_refused_is_called_one_that_does_not_compile() -> None:
+    """So was one with too many barriers to record."""
+    session = new_session()
+    session.choice.choose_kernel(next(k for k in session.choice.kernels if k.name == "gpumult0"))
+    session.cursor.show(small_tiled())
+    notes = {"compile": "does not compile", "refused": "could not be recorded", "crash": "could not be recorded"}
+    for kind, note in notes.items():
+        session.cursor.fail(session.choice.text, kind)
+        assert outdated_text(session.staged).startswith(f"This kernel {note}: still showing gputiled<4>")
+        session.cursor.playable, shown = None, session.cursor.playable
+        assert blank_text(session.staged, None, False)[0].endswith(note)
+        session.cursor.playable = shown

@@ -15,8 +15,10 @@ from PySide6.QtWidgets import QApplication
 
 from gemmviz.session.tour.stop import OwnStop
 from gemmviz.trace.playable import Playable
-from gemmviz.ui.look.theme import THEMES, contrast, rgb
-from gemmviz.ui.present.presenter import LABEL
+from gemmviz.ui.lenses.coalescing import CoalescingLens
+from gemmviz.ui.look.style import style_sheet
+from gemmviz.ui.look.theme import LIGHT, THEMES, contrast, rgb
+from gemmviz.ui.present.presenter import LABEL, Presenter
 from gemmviz.ui.present.source_lines import around
 
 K = Qt.Key
@@ -193,3 +195,20 @@ def test_a_long_line_of_code_does_not_press_a_question_together(presenter, sessi
     assert code.isVisible() and code.text().endswith("…") and len(code.text()) > 30
     assert code.height() <= 2.5 * code.fontMetrics().height()
     qtbot.waitUntil(lambda: assert_whole(presenter, (1280, 720)))
+
+
+def test_a_lens_has_large_type_from_the_first_picture_on(qtbot, monkeypatch):
+    """Until the next stop it had the type of the window: no last row could read that."""
+    session, fonts = tiled_session(), []
+    session.lens.show("coalescing")
+    monkeypatch.setattr(
+        CoalescingLens, "paint", lambda self, painter, rect, shown, theme, font: fonts.append(font.pixelSize())
+    )
+    qtbot.addWidget(presenter := Presenter(session))
+    application, before = QApplication.instance(), QApplication.instance().styleSheet()
+    application.setStyleSheet(style_sheet(LIGHT))
+    presenter.resize(1920, 1080)
+    presenter.show()
+    qtbot.waitUntil(lambda: bool(fonts))
+    application.setStyleSheet(before)
+    assert set(fonts) == {24}

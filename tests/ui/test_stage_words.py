@@ -28,3 +28,13 @@ def test_a_sentence_that_is_too_long_ends_with_a_whole_line(qapp, lines):
     assert wrapped.height() <= room.height() + 1
     assert text == IDEA if placed.complete else IDEA.startswith(text[:-1]) and text[-1] == "…"
     assert placed.complete == (lines > 5)
+
+
+def test_the_sentence_about_a_chosen_cell_is_small_only_where_it_has_no_room(qapp) -> None:
+    """It was always small: in a class nobody could read it."""
+    font = QFont()
+    font.setPixelSize(13)
+    words = Words(small_tiled(), THEMES["dark"], font)
+    sentence = Sentence("C[2, 1]", "", "fed by A 8×, B 8×, shared 16×", chosen=True)
+    sizes = [words._placed_sentence(Bounds(0, 0, right, 60), sentence).font.pixelSize() for right in (400, 90)]
+    assert sizes[0] == 13 > sizes[1]

@@ -21,6 +21,7 @@ from gemmviz.catalogue.problem import Problem
 from gemmviz.session.measurable import why_not
 from gemmviz.ui.charts.painted import role_colour
 from gemmviz.ui.charts.strip import Strip, _against_before
+from gemmviz.ui.look.figure_text import gflops_text
 from gemmviz.ui.look.style import set_scale
 
 H200 = {"name": "NVIDIA H200", "cc": "9.0"}
@@ -78,6 +79,25 @@ def test_the_strip_compares_with_the_kernel_before_and_the_library(strip):
     assert strip.below.text() == "4096³ · FP32 · cold L2"
     assert strip.tag.text() == "reference: H200" and strip.tag.dashed
     assert "2026" in strip.tag.toolTip() and strip.note.text() == "nothing measured here"
+
+
+@pytest.mark.parametrize("name", ["gputiled", "tf32", "tf32_by_rows"])
+def test_the_bar_of_the_library_belongs_to_the_share(strip, name):
+    """Beside "15.8 % of cuBLAS" stood the bar of another run, and of a call with another layout of B."""
+    session = strip.session
+    session.choice.choose_kernel(rung(session, name))
+    strip.refresh()
+    bars = {bar.role: bar for bar in strip.shown()}
+    chosen, library = bars["chosen"], bars["library"]
+    assert chosen.gflops / library.gflops == pytest.approx(chosen.standing.share)
+    assert library.kernel.column_major == chosen.kernel.column_major
+    assert library.gflops == chosen.standing.row["library_gflops"]
+    strip.bars.grab()
+    of_kernel, of_library = (next(m for m in strip.bars.marks if m.kernel is bar.kernel) for bar in (chosen, library))
+    assert f"({gflops_text(library.gflops)} GFLOPS in the same run)" in of_kernel.facts()
+    assert (library.beside is None) == (session.results.shown(library.kernel.name).row["gflops"] == library.gflops)
+    if library.beside is not None:
+        assert of_library.facts().endswith(f"{gflops_text(library.gflops)} GFLOPS, in the same run as {name}")
 
 
 def test_a_kernel_that_is_as_fast_as_the_one_before_is_not_once_as_fast():

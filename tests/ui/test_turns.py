@@ -157,6 +157,34 @@ def test_arrays_that_are_not_painted_again_look_the_same(name, lens, qapp):
     assert unchanged
 
 
+def test_tiles_below_a_lens_that_leaves_them_free_follow_the_steps(qapp):
+    """In a narrow stage, as in a duel, the tiles stand below the lens: they stayed as they were at the first step."""
+    stage, rect = painter_of("RR"), QRectF(0, 0, 430, 610)
+    assert stage.lens is not None
+    plan = stage.plan(rect, Moment().view)
+    (tile,) = plan.uncovered(True)[3:]
+    inside = QRectF(tile.x, tile.y, tile.width, tile.height).toAlignedRect()
+    first = stage.playable.timeline.steps // 3
+    image = QImage(rect.size().toSize(), QImage.Format.Format_RGB32)
+    with QPainter(image) as painter:
+        stage.paint(painter, rect, Moment(first, motion="none"))
+    places = stage.changing(rect, Moment(first + 1, motion="none"))
+    assert any(place.contains(inside) for place in places)
+
+
+def test_nothing_of_a_tile_below_a_lens_is_seen_beside_it(qapp):
+    """The outline of an operand at the tile's edge was a blue stroke left of the lens."""
+    stage, rect = painter_of("RR"), QRectF(0, 0, 700, 860)
+    free = stage.plan(rect, Moment().view).free
+    pictures = []
+    for motion in ("none", "full"):
+        image = QImage(rect.size().toSize(), QImage.Format.Format_RGB32)
+        with QPainter(image) as painter:
+            stage.paint(painter, rect, Moment(13, cell=(2, 0), motion=motion))
+        pictures.append(image.copy(round(free.left) - 8, round(free.top), 8, round(free.height)))
+    assert pictures[0] == pictures[1]
+
+
 @pytest.mark.sweep("matmul_kernel_naive-True-None", "gputiled-False-C")
 @pytest.mark.parametrize(
     ("name", "at_lens", "chosen"),

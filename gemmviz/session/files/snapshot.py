@@ -17,6 +17,7 @@ from gemmviz.catalogue.errors import ConstraintError, FrontMatterError, GemmvizE
 from gemmviz.catalogue.kernel import Kernel
 from gemmviz.catalogue.ladder import find
 from gemmviz.catalogue.launch import launch
+from gemmviz.catalogue.own_name import plain
 from gemmviz.catalogue.problem import Problem
 from gemmviz.language import tr
 from gemmviz.session.files.snapshot_form import KernelFields, Snapshot, ViewFields
@@ -218,7 +219,7 @@ def _resolved(session: OnScreen, plain: Snapshot) -> tuple[Kernel, Kernel]:
 def _on_file(session: OnScreen, fields: KernelFields) -> Kernel:
     if "name" in fields:
         return find(fields["name"], session.choice.kernels)
-    path = Path(fields["path"])
+    path = session.choice.place(plain(Path(fields["path"])))
     known = next((kernel for kernel in session.choice.kernels if kernel.path == path), None)
     if known is not None:
         return known

@@ -9,6 +9,7 @@ from gemmviz.catalogue.breaks import broken
 from gemmviz.catalogue.errors import FrontMatterError, GemmvizError, NoFrontMatter
 from gemmviz.catalogue.kernel import Kernel, parse
 from gemmviz.catalogue.launch import Launch, launch
+from gemmviz.catalogue.own_name import plain, shown_file, told_apart
 from gemmviz.catalogue.problem import Problem
 from gemmviz.catalogue.schedule import made_for
 from gemmviz.catalogue.scheduled import usual
@@ -89,7 +90,7 @@ class Choice:
     @property
     def title(self) -> str:
         """The title of the shown text: the file's name, and its changes."""
-        name = self.base.path.name
+        name = shown_file(self.base.path)
         if self.breaks:
             return tr("{file}, changed: {changes}", file=name, changes="; ".join(kernel_names.changes(self.kernel)))
         return tr("{file}, edited", file=name) if self.unsaved(self.base) else name
@@ -353,37 +354,28 @@ class Choice:
         else:
             self._replace(kernel, None)
 
-    def refuse_name(self, path: Path, name: str) -> None:
-        """Refuse a kernel whose name another kernel, of another path, has.
+    def _is_taken(self, path: Path, name: str) -> bool:
+        return name in [known for k in self.kernels if k.path != path for known in (k.name, *renamed.before(k.name))]
 
-        Raises
-        ------
-        GemmvizError
-            When there is such a kernel, or when a kernel had this name before.
+    def place(self, path: Path) -> Path:
+        """Return the path that a file's kernel has on the ladder, or can have: with folders if its name is taken.
+
+        Parameters
+        ----------
+        path
+            The file's path, without links.
         """
-        if name in [known for k in self.kernels if k.path != path for known in (k.name, *renamed.before(k.name))]:
-            raise GemmvizError(
-                tr("there is a kernel named {name} already: rename {file}", name=repr(name), file=path.name)
-            )
-
-    def namesake(self, kernel: Kernel) -> Kernel | None:
-        """Return the kernel of another of the user's files that has a kernel's name; None if there is none."""
-        same = (k for k in self.kernels if k.name == kernel.name and k.path != kernel.path)
-        return next((k for k in same if not self.is_shipped_file(k)), None)
-
-    def add_instead(self, kernel: Kernel, other: Kernel, on_file: str | None = None) -> None:
-        """Add a kernel in the place of another file's, which leaves the ladder; see `add_kernel`."""
-        self.kernels[self.kernels.index(other)] = kernel
-        self._drafts.pop(other.path, None)
-        self._on_file.pop(other.path, None)
-        self.add_kernel(kernel, on_file)
+        known = (k.path for k in self.kernels if plain(k.path) == path)
+        return next(known, None) or told_apart(path, lambda name: self._is_taken(path, name))
 
     def _replace(self, kernel: Kernel, on_file: str | None) -> None:
         paths = [k.path for k in self.kernels]
         if kernel.path in paths:
             self.kernels[paths.index(kernel.path)] = kernel
         else:
-            self.refuse_name(kernel.path, kernel.name)
+            if self._is_taken(kernel.path, kernel.name):
+                values = {"name": repr(kernel.name), "file": kernel.path.name}
+                raise GemmvizError(tr("there is a kernel named {name} already: rename {file}", **values))
             self.kernels.append(kernel)
         self._drafts.pop(kernel.path, None)
         self._on_file[kernel.path] = kernel.text if on_file is None else on_file

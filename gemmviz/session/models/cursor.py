@@ -25,6 +25,10 @@ class Cursor:
     """Playing has moved on between two steps."""
     picked = Signal()
     """The chosen block, warp or cell."""
+    failed = Signal()
+    """A recording has failed: see `failure`."""
+    doubted = Signal()
+    """`in_doubt` has changed."""
     unit_chosen = Signal()
     """The unit of the arrow keys, or the units that are possible now, have changed."""
 
@@ -33,6 +37,9 @@ class Cursor:
         self.failure: tuple[str, str] | None = None
         """The text whose recording failed or was cancelled last, and the kind of `gemmviz.engine.messages.Failed`;
         None after a success."""
+        self.in_doubt = False
+        """Whether other launches of the kernel are being tried: until they were, a wrong C, or a crash, need not be
+        the fault of the kernel."""
         self.step = 0
         self.block = 0
         self.warp = 0
@@ -89,6 +96,7 @@ class Cursor:
         """Put a recording on the stage, at its first step."""
         self.playable = playable
         self.failure = None
+        self.in_doubt = False
         self.block = self.warp = 0
         self.cell = None
         self.step = 0
@@ -98,6 +106,18 @@ class Cursor:
         self.stepped.emit()
         self.unit_chosen.emit()
         self.shown.emit()
+
+    def fail(self, text: str, kind: str) -> None:
+        """Note that the recording of a text has failed: see `failure`."""
+        self.failure = text, kind
+        self.in_doubt = False
+        self.failed.emit()
+
+    def doubt(self, in_doubt: bool) -> None:
+        """Set `in_doubt`."""
+        if in_doubt != self.in_doubt:
+            self.in_doubt = in_doubt
+            self.doubted.emit()
 
     def pick(self, cell: tuple[int, int] | None, block: int | None = None) -> None:
         """Choose a cell (array index, element in memory order) and, when given, a block.

@@ -20,6 +20,8 @@ class Guesses:
 
     asked = Signal()
     """The guess of the chosen kernel is to be shown and tried."""
+    noted = Signal(Kernel)
+    """`note` was called about this kernel."""
 
     def __init__(self) -> None:
         self._files: dict[Path, _Kept] = {}
@@ -50,8 +52,9 @@ class Guesses:
         return kept.file if kept is not None and kept.text == kernel.text else None
 
     def note(self, kernel: Kernel, outcome: str) -> None:
-        """Remember why no launch that was tried for a kernel makes C right."""
+        """Remember what came of the launches that were tried for a kernel, as a sentence about them."""
         self._outcomes[kernel.path] = outcome
+        self.noted.emit(kernel)
 
     def outcome(self, kernel: Kernel) -> str | None:
         """Return what `note` was told about a kernel's guess; None if other launches were not tried."""

@@ -1,12 +1,13 @@
 """Two versions of a kernel that are compared on one page, and the result."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from psygnal import Signal
 
 from gemmviz.catalogue.errors import GemmvizError
 from gemmviz.catalogue.kernel import Kernel
+from gemmviz.catalogue.own_name import plain
 from gemmviz.catalogue.problem import Problem
 from gemmviz.session.trust.trust import Trust
 
@@ -54,7 +55,9 @@ class TwoVersions:
         self.fault = ""
 
     def choose(self, before: Side | None, after: Side | None) -> None:
-        """Choose the versions; the result of other versions is dropped."""
+        """Choose the versions; the result of other versions is dropped. Files with one name have their folders."""
+        if before is not None and after is not None:
+            before, after = _told_apart(before, after)
         if (before, after) != (self.before, self.after):
             self.drop()
             self.before, self.after = before, after
@@ -125,3 +128,12 @@ class TwoVersions:
     def _renew(self) -> None:
         self.asked, self.result, self.fault = (), None, ""
         self.changed.emit()
+
+
+def _told_apart(before: Side, after: Side) -> tuple[Side, Side]:
+    one, other = plain(before.kernel.path), plain(after.kernel.path)
+    if before.name != after.name or one.parent.name == other.parent.name:
+        return before, after
+    return replace(before, name=f"{one.parent.name}/{one.name}"), replace(
+        after, name=f"{other.parent.name}/{other.name}"
+    )

@@ -94,7 +94,9 @@ class Guide:
     def start(self, lesson: Lesson, at: int = 0) -> None:
         """Record with a lesson's settings, and then go to a stop, by default the first; past the end, to the last."""
         try:
-            kernel = find(lesson.kernel, self._choice.kernels)
+            named = Path(lesson.kernel)
+            at_place = str(self._choice.place(named)) if named.is_absolute() else lesson.kernel
+            kernel = find(at_place, self._choice.kernels)
             problem, params = recorded_at(lesson, kernel)
             if kernel.base_name not in [k.name for k in self._choice.kernels]:
                 self._choice.add_kernel(kernel)

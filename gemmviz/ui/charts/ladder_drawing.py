@@ -7,6 +7,7 @@ from PySide6.QtGui import QBrush, QColor, QFontMetricsF, QPainter, QPen
 
 from gemmviz.bench.figures import has_params
 from gemmviz.bench.ranking import LIBRARIES
+from gemmviz.catalogue.titles import title_text
 from gemmviz.language import tr
 from gemmviz.session import Session
 from gemmviz.ui.charts.figures.axis import linear_ticks
@@ -199,7 +200,7 @@ class LadderDrawing:
         ratio = times(bar.jump or 0.0)
         texts = [tr("{times} the kernel before", times=ratio), ratio]
         if bar.role != "chosen":
-            texts = [f"{ratio}: {tr(bar.kernel.title)}", *texts]
+            texts = [f"{ratio}: {title_text(bar.kernel)}", *texts]
         chosen = bar.role == "chosen"
         metrics = QFontMetricsF(self._bold if chosen else self._font)
         limit = min([x for x in self._ends if x > end] + [self._right])

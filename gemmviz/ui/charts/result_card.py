@@ -113,7 +113,7 @@ class ResultCard(QWidget):
 
 def _facts(session: Session, figures: LadderFigures, chosen: Bar) -> list[tuple[str, str]]:
     """Return the facts about a figure, as names and values: its verification, comparisons and samples."""
-    row, before, library = chosen.standing.row, figures.of("before"), figures.of("library")
+    row, before, library = chosen.standing.row, figures.of("before"), figures.library_of(chosen)
     live = session.results.live if chosen.live else None
     right = row["status"] == "ok" if live is None or live.turn is None else live.turn.verified
     found = [("C", tr("verified"))] if right else []

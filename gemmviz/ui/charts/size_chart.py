@@ -9,6 +9,7 @@ from PySide6.QtGui import QColor, QFontMetricsF, QPainter, QPen
 
 from gemmviz.bench.figures import has_params
 from gemmviz.bench.row import Row
+from gemmviz.catalogue.titles import title_text
 from gemmviz.language import tr, trn
 from gemmviz.session import Session
 from gemmviz.ui.charts.figures.curves import Curve, curves
@@ -148,7 +149,7 @@ class SizeChart(PaintedChart):
         """Return a text about a curve and its origin; with a row, also the figures of that point."""
         origin = origin_name(curve.origin) if curve.origin else measured_text(self.session.results)
         point = [f"N = {row['N']}", *details(row)] if row is not None else []
-        return "\n".join([f"{self._name(curve)}: {tr(curve.kernel.title)}", origin, *point])
+        return "\n".join([f"{self._name(curve)}: {title_text(curve.kernel)}", origin, *point])
 
     def _live_point(self) -> tuple[int, float] | None:
         """Return (N, GFLOPS so far) of the current measurement if it has M = N = K and a drawn kernel."""

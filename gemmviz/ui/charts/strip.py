@@ -156,7 +156,9 @@ class Strip(QWidget):
     def shown(self) -> list[Bar]:
         """Return the bars, from the top: the kernel before, the chosen one, the library; only those with a figure."""
         of = self.figures.of
-        named = (*(self._ends() or (of("before"), of("chosen"))), of("library"))
+        ends = self._ends()
+        compared = _faster(ends) if ends is not None else of("chosen")
+        named = (*(ends or (of("before"), compared)), self.figures.library_of(compared))
         return [bar for bar in named if bar is not None and bar.gflops]
 
     def _ends(self) -> tuple[Bar, Bar] | None:
@@ -176,15 +178,15 @@ class Strip(QWidget):
         return first, second
 
     def _say_figures(self) -> None:
-        chosen, before, library = (self.figures.of(role) for role in ("chosen", "before", "library"))
+        chosen, before = self.figures.of("chosen"), self.figures.of("before")
         ends, parts = self._ends(), []
         if ends is not None:
             parts.append(self._ratio(*ends))
-            chosen, before = max(ends, key=lambda bar: bar.gflops), None
+            chosen, before = _faster(ends), None
         ratio = self.figures.ratio(before) if before is not None else None
         if ratio is not None:
             parts.append(_against_before(ratio))
-        share = chosen.standing.share if chosen is not None else None
+        share, library = chosen.standing.share if chosen is not None else None, self.figures.library_of(chosen)
         if share is not None and library is not None:
             name = tr(library.kernel.title).partition(",")[0]
             parts.append(tr("{share} of {library}", share=share_text(share), library=name))
@@ -327,6 +329,10 @@ class Strip(QWidget):
     def _paint(self, painter: QPainter) -> list[Mark]:
         live = self.session.results.live if self.session.progress["bench"] is not None else None
         return self._drawing.paint(painter, self.bars.size(), self.shown(), live)
+
+
+def _faster(pair: tuple[Bar, Bar]) -> Bar:
+    return max(pair, key=lambda bar: bar.gflops)
 
 
 def _against_before(ratio: float) -> str:

@@ -86,7 +86,7 @@ class StripDrawing:
             painter.setPen(QPen(colour, 1.6))
             painter.setBrush(Qt.BrushStyle.NoBrush if bar.origin else colour)
             painter.drawRoundedRect(shape.adjusted(0.8, 0.8, -0.8, -0.8), 1.5, 1.5)
-            marks.append(Mark(row, partial(standing_text, bar.standing, self._session), bar.kernel))
+            marks.append(Mark(row, partial(_text, bar, self._session), bar.kernel))
         return marks
 
     def _sparkline(self, painter: QPainter, live: SampleSeries, area: QRectF) -> None:
@@ -126,3 +126,15 @@ class StripDrawing:
             painter.drawEllipse(point, 2.0, 2.0)
         painter.setBrush(Qt.BrushStyle.NoBrush)
         painter.drawEllipse(points[-1], 4.5, 4.5)
+
+
+def _text(bar: Bar, session: Session) -> str:
+    """Return the figures of a bar; of a library, where it has the figure of another run, that and the run."""
+    if bar.beside is None:
+        return standing_text(bar.standing, session)
+    return tr(
+        "{library}: {gflops} GFLOPS, in the same run as {kernel}",
+        library=tr(bar.kernel.title),
+        gflops=gflops_text(bar.gflops),
+        kernel=shown_name(bar.beside, session),
+    )

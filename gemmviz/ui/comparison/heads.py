@@ -4,6 +4,7 @@ from PySide6.QtCore import QEvent, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QPainter, QPaintEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QSizePolicy, QToolButton, QVBoxLayout, QWidget
 
+from gemmviz.catalogue.titles import title_text
 from gemmviz.language import tr
 from gemmviz.session import Session
 from gemmviz.session.models.preferences import Preferences
@@ -103,7 +104,7 @@ class Head(QWidget):
         comparison = self.session.comparison
         kernel = self.session.second.choice.kernel if self.side else self.session.choice.kernel
         name = shown_name(kernel, self.session)
-        _elide(self.name, name, f"{name}\n{tr(kernel.title)}")
+        _elide(self.name, name, f"{name}\n{title_text(kernel)}")
         if not self.side:
             # Not in a bar above the stages: a text that moves or shrinks them costs more than it gives.
             self.note.setVisible(bool(comparison.note))

@@ -8,6 +8,8 @@ from gemmviz.bench.ranking import LIBRARIES, Standing, place
 from gemmviz.bench.row import Row, Telemetry, figure_of
 from gemmviz.bench.status_names import bound_text, status_name
 from gemmviz.catalogue.kernel import Kernel
+from gemmviz.catalogue.own_name import own_name, plain, told_apart
+from gemmviz.catalogue.titles import title_text
 from gemmviz.language import percent as percentage
 from gemmviz.language import tr
 from gemmviz.language.numbers import thousands
@@ -63,15 +65,23 @@ def dtype_text(dtype: str) -> str:
 def shown_name(kernel: Kernel, session: Session) -> str:
     """Return a kernel's alias; its file's name where two kernels share the alias; a library's title.
 
+    Of two of the user's files with one name, each has its folder.
+
     Of a variant, that of its rung and its change: "gputiled without the second barrier".
     """
     if kernel.backend in LIBRARIES:
-        return tr(kernel.title)
+        return title_text(kernel)
     if kernel.changes:
         base = next((k for k in session.choice.kernels if k.name == kernel.base_name), None)
         rung = shown_name(base, session) if base else kernel.base_name
         return tr("{rung} {changes}", rung=rung, changes=changes_text(kernel))
-    shared = sum(k.alias == kernel.alias for k in session.choice.kernels) > 1
+    choice = session.choice
+    if not choice.is_shipped_file(kernel) and kernel.name == kernel.alias:
+        others = (k for k in choice.kernels if k.path != kernel.path and k.path.name == kernel.path.name)
+        if next(others, None) is not None:
+            path = plain(kernel.path)
+            return own_name(told_apart(path, {own_name(path)}.__contains__))
+    shared = sum(k.alias == kernel.alias for k in choice.kernels) > 1
     return kernel.name if shared else kernel.alias
 
 
@@ -206,7 +216,7 @@ def standing_text(standing: Standing, session: Session) -> str:
     """Return all figures of one rung: the chart's text for the rung under the pointer."""
     kernel, row = standing.kernel, standing.row
     if not standing.gflops:
-        return f"{row.get('label') or kernel.name}: {tr(kernel.title)}, {changes_text(kernel)}\n{status_text(row)}"
+        return f"{row.get('label') or kernel.name}: {title_text(kernel)}, {changes_text(kernel)}\n{status_text(row)}"
     types = dict.fromkeys(map(dtype_text, (kernel.dtype, kernel.accumulate, kernel.dtype_out)))
     if standing.speedup is None:
         alone = tr("the kernel itself is not measured with these")
@@ -214,8 +224,10 @@ def standing_text(standing: Standing, session: Session) -> str:
         ranks = [tr("{changes}: {against}, never ranked", changes=changes_text(kernel), against=against)]
     else:
         ranks = [tr("{times} the first kernel of the {place}", times=times(standing.speedup), place=place(kernel))]
-    if standing.share is not None:
-        ranks.append(tr("{share} of {library}", share=percent(standing.share), library=standing.library))
+    if standing.share is not None and standing.library_gflops is not None:
+        named = {"share": percent(standing.share), "library": tr(standing.library)}
+        of = gflops_text(standing.library_gflops)
+        ranks.append(tr("{share} of {library} ({gflops} GFLOPS in the same run)", gflops=of, **named))
     if standing.peak_share is not None:
         share, kind = percent(standing.peak_share), row.get("peak_kind")
         with_kind = tr("{share} of the peak ({kind}, modelled)", share=share, kind=kind)
@@ -227,7 +239,7 @@ def standing_text(standing: Standing, session: Session) -> str:
         ranks.append(tr("copies apart: {there} to the device, {back} back", there=there, back=back))
     return "\n".join(
         [
-            f"{row.get('label') or shown_name(kernel, session)}: {tr(kernel.title)}",
+            f"{row.get('label') or shown_name(kernel, session)}: {title_text(kernel)}",
             origin_text(Shown(row, standing.origin), session),
             f"{size_text((row['M'], row['N'], row['K']))}, {' + '.join(types)}",
             *details(row),

@@ -25,11 +25,16 @@ class Floating(QObject):
         The widget under it.
     foot
         Returns the height at the lower edge that the widget may cover, in pixels. It takes all of that.
+    fit
+        Called with the width that the widget will have, and the height that it may cover, in pixels, before it is
+        asked for its height.
     """
 
-    def __init__(self, widget: QWidget, below: QWidget, foot: Callable[[], int]) -> None:
+    def __init__(
+        self, widget: QWidget, below: QWidget, foot: Callable[[], int], fit: Callable[[int, int], None]
+    ) -> None:
         super().__init__(below)
-        self._widget, self._below, self._foot = widget, below, foot
+        self._widget, self._below, self._foot, self._fit = widget, below, foot, fit
         hidden = widget.isHidden()
         widget.setParent(below)
         widget.setVisible(not hidden)
@@ -50,8 +55,10 @@ class Floating(QObject):
         width = min(below.width() - 2 * _MARGIN, round(scaled(_WIDEST)))
         if below.width() - width < 2 * _LEAST_SIDE:
             width = below.width() - 2 * _MARGIN
+        least = self._foot() - 2 * _MARGIN
+        self._fit(width, least)
         height = widget.heightForWidth(width) if widget.hasHeightForWidth() else widget.sizeHint().height()
-        height = max(height, self._foot() - 2 * _MARGIN)
+        height = max(height, least)
         top = max(below.height() - _MARGIN - height, 0)
         widget.setGeometry((below.width() - width) // 2, top, width, height)
         widget.raise_()

@@ -7,6 +7,7 @@ from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QDialog, QLabel, QLineEdit, QListWidget, QListWidgetItem, QVBoxLayout, QWidget
 
 from gemmviz.catalogue.chapters import chapter_of
+from gemmviz.catalogue.titles import title_text
 from gemmviz.language import tr
 from gemmviz.session import Session
 from gemmviz.session.rules.comparison_match import Offer, offers
@@ -79,7 +80,7 @@ class Chooser(QDialog):
         for row in range(self.list.count()):
             item = self.list.item(row)
             offer = item.data(Qt.ItemDataRole.UserRole)
-            held = f"{item.text()} {offer.name} {offer.base.title} {tr(offer.base.title)}"
+            held = f"{item.text()} {offer.name} {offer.base.title} {title_text(offer.base)}"
             if offer.change is None:
                 held += f" {chapter_of(offer.base).title} {tr(offer.base.idea)}"
             item.setHidden(not all(word in held.casefold() for word in words))
@@ -122,7 +123,7 @@ class Chooser(QDialog):
 def _text(offer: Offer, session: Session) -> str:
     name = shown_name(offer.base, session)
     if offer.change is None:
-        return f"{name}   {tr(offer.base.title)}"
+        return f"{name}   {title_text(offer.base)}"
     return f"{name}   {tr(offer.change.title)}"
 
 

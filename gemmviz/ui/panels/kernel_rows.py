@@ -7,6 +7,8 @@ from gemmviz.bench.row import figure_of
 from gemmviz.catalogue.capability import need
 from gemmviz.catalogue.chapters import by_chapter
 from gemmviz.catalogue.kernel import Kernel
+from gemmviz.catalogue.own_name import own_name, plain
+from gemmviz.catalogue.titles import title_text
 from gemmviz.language import tr
 from gemmviz.session import Session
 from gemmviz.ui.look.figure_text import (
@@ -83,9 +85,10 @@ class KernelRows:
         kernel = self.kernels.get(name)
         if kernel is None:
             return ""
-        title, function = tr(kernel.title) or kernel.alias, kernel.entry.partition("<")[0].rpartition("::")[2]
-        plain = [words.replace("_", " ").casefold() for words in (name, title, function)]
-        return function if function and plain[0] == plain[1] != plain[2] else title
+        title, function = title_text(kernel) or kernel.alias, kernel.entry.partition("<")[0].rpartition("::")[2]
+        of_file = own_name(plain(kernel.path))
+        words = [text.replace("_", " ").casefold() for text in (of_file, title, function)]
+        return function if function and words[0] == words[1] != words[2] else title
 
     def short_title(self, name: str) -> str:
         """Return a kernel's title without the beginning that it shares with the kernel before it in its chapter."""
@@ -124,7 +127,7 @@ class KernelRows:
         """Return the facts about a kernel: its idea, its figure (see `read_figure`) and the origin of it."""
         kernel, session = self.kernels[name], self.session
         row, shown = session.results.rows.get(kernel.name), self.figures.get(name)
-        lines = [f"{tr(kernel.title)} ({kernel.name})", tr(kernel.idea)]
+        lines = [f"{title_text(kernel)} ({kernel.name})", tr(kernel.idea)]
         variant = self.variant(kernel)
         if variant is not None:
             status = status_text(session.results.rows.get(variant.name))

@@ -1,7 +1,7 @@
 """The lens in front of an audience: beside the picture, so that A, B, C and the shared tiles keep their size."""
 
 from PySide6.QtCore import QRectF
-from PySide6.QtGui import QPainter, QPaintEvent
+from PySide6.QtGui import QFont, QPainter, QPaintEvent
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from gemmviz.language import tr
@@ -28,6 +28,8 @@ class LensPane(QWidget):
         super().__init__()
         self._stage, self._session = stage, session
         self.theme: Theme | None = None
+        self.base_font = QFont()
+        """The font of its text. The widget's own font is the window's as soon as a style sheet is set."""
         self.has_room = True
         """Whether there is room for it: a lens that is cut off shows nothing."""
         self.setAccessibleName(tr("Lens"))
@@ -68,6 +70,6 @@ class LensPane(QWidget):
         shown = LensMoment(playable, now.step, now.block, now.warp, now.lane, now.cell)
         painter = QPainter(self)
         try:
-            lens.paint(painter, QRectF(self.rect()), shown, theme, self.font())
+            lens.paint(painter, QRectF(self.rect()), shown, theme, self.base_font)
         finally:
             painter.end()

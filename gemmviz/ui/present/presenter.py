@@ -8,6 +8,7 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QAction, QCloseEvent, QFont, QKeySequence, QMouseEvent, QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QBoxLayout, QLabel, QSizePolicy, QVBoxLayout, QWidget
 
+from gemmviz.catalogue.titles import title_text
 from gemmviz.language import tr
 from gemmviz.session import Message, Session
 from gemmviz.ui.connections import listen
@@ -171,7 +172,7 @@ class Presenter(QWidget):
         theme = for_presenting(THEMES[self.session.preferences.theme])
         self.source.theme = self.progress.theme = self.lens.theme = theme
         tour = self.session.tour
-        self.title.setText(tr(self.session.choice.kernel.title))
+        self.title.setText(title_text(self.session.choice.kernel))
         at, count = tour.at, len(tour.stops)
         self._stop = "" if at is None else tr("Stop {number} of {count}", number=at + 1, count=count)
         self._lay_out()
@@ -194,7 +195,8 @@ class Presenter(QWidget):
         self.source.set_type(ceil(height / CODE), rows if self._wide else 1)
         own = QFont(font)
         own.setPixelSize(label)
-        self.lens.setFont(own)
+        self.lens.base_font = own
+        self.lens.update()
         self.lens.setMinimumHeight(0 if self._wide else self.height() * _LENS_SHARE // 100)
         self.predict.set_size(ceil(height / QUESTION))
         self.keys.set_look(theme, ceil(self.height() / LABEL))

@@ -17,7 +17,6 @@ from gemmviz.control.guess_reader import GuessedFile, GuessReader
 from gemmviz.language import tr
 from gemmviz.session import Answer, Message, Session
 from gemmviz.ui.connections import listen
-from gemmviz.ui.source import namesakes
 from gemmviz.ui.source.wrong_guesses import WrongGuesses
 from gemmviz.ui.window.qt_loop import QtLoop
 
@@ -164,7 +163,7 @@ class BareFiles:
 
     def close(self) -> None:
         """Open no further file, and try no further launch."""
-        self._wrong.stop()
+        self._wrong.close()
         self._reader.close()
         self._slow.stop()
 
@@ -224,13 +223,13 @@ class BareFiles:
         """Take the text of the form: the file does not have it yet."""
         self._allow(path, text, described)
         self._corrected[path] = described, text
-        self._done(path, lambda: namesakes.add(self._session, kernels.parse(described, path), on_file=text))
+        self._done(path, lambda: self._session.choice.add_kernel(kernels.parse(described, path), on_file=text))
 
     def _say_guessed(self, kernel: Kernel, ask: Callable[[], object]) -> None:
         """Offer the form for a guess that was taken at once."""
         message = tr(
-            "{file} has no front matter: its launch was guessed from the source. The guess is shown below the text; "
-            "the file stays as it is.",
+            "{file} has no front matter, the comment that says how its kernel is called. So the launch was guessed "
+            "from the source. The guess is shown below the text; the file stays as it is.",
             file=kernel.path.name,
         )
         if self._too:

@@ -32,7 +32,7 @@ from gemmviz.catalogue.matrices import MATRICES
 from gemmviz.catalogue.problem import Problem
 from gemmviz.catalogue.source_files import is_cuda
 from gemmviz.control.guess_reader import GuessedFile
-from gemmviz.language import tr
+from gemmviz.language import mark, tr
 from gemmviz.language.numbers import thousands
 from gemmviz.session.trust.trust import Trust
 from gemmviz.ui.discard import forget_style
@@ -45,6 +45,7 @@ from gemmviz.ui.source.described_text import DescribedText
 
 _UNKNOWN = "?"
 _EXAMPLE = Problem(48, 32, 64)
+_ABOUT = mark("The tinted lines, its front matter, say how to call the kernel. The code stays as it is.")
 
 
 class DescribeForm(QDialog):
@@ -89,7 +90,8 @@ class DescribeForm(QDialog):
     def _build(self) -> None:
         self.entry = QComboBox()
         self.entry.addItems(list(self._guess.entries))
-        self.entry.setAccessibleName(tr("Entry"))
+        self.entry.setAccessibleName(tr("Kernel to call"))
+        self.entry.setToolTip(tr("The function of the file that is recorded: the entry"))
         self.entry.currentTextChanged.connect(self._on_entry)
         self.block, self.grid, self.shared, self.requires = (QLineEdit() for _ in range(4))
         self.dtype, self.accumulate, self.stores = QComboBox(), QComboBox(), QComboBox()
@@ -114,8 +116,8 @@ class DescribeForm(QDialog):
         scroll.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
 
         self.preview = DescribedText()
-        self.verdict, self.outcome, self.doubts = QLabel(), QLabel(), QLabel()
-        for label in (self.verdict, self.outcome, self.doubts):
+        about, self.verdict, self.outcome, self.doubts = QLabel(tr(_ABOUT)), QLabel(), QLabel(), QLabel()
+        for label in (about, self.verdict, self.outcome, self.doubts):
             label.setWordWrap(True)
             label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
             label.setTextFormat(Qt.TextFormat.PlainText)
@@ -130,7 +132,7 @@ class DescribeForm(QDialog):
         buttons.rejected.connect(self.reject)
 
         right = QVBoxLayout()
-        right.addWidget(QLabel(tr("The tinted lines come on top of the file; the code stays as it is.")))
+        right.addWidget(about)
         right.addWidget(self.preview, 1)
         for label in (self.verdict, self.outcome, self.doubts):
             right.addWidget(label)
@@ -181,7 +183,9 @@ class DescribeForm(QDialog):
             forget_style(box)
         while self._form.rowCount():
             self._form.removeRow(0)
-        self._form.addRow(tr("Entry"), self.entry)
+        count = len(self._guess.entries)
+        called = tr("Kernel to call, of {count}", count=count) if count > 1 else tr("Kernel to call")
+        self._form.addRow(called, self.entry)
         self._add_parameters(made)
         self._add_launch(made)
         self._add_types(made)
@@ -220,7 +224,8 @@ class DescribeForm(QDialog):
         if is_cuda(made.path):
             lines = [(self.block, "block", ", ".join(made.block)), (self.grid, "grid", ", ".join(made.grid))]
         lines += [(self.shared, "shared", made.shared), (self.requires, "requires", ", ".join(made.requires))]
-        words = {"shared": tr("shared, bytes")}
+        words = {"block": tr("block, threads"), "grid": tr("grid, blocks"), "shared": tr("shared, bytes")}
+        words["requires"] = tr("requires, conditions")
         for line, key, value in lines:
             line.setText(value)
             line.setCursorPosition(0)

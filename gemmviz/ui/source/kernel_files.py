@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from functools import partial
 from pathlib import Path
 from typing import TypeVar
 
@@ -13,6 +12,7 @@ from PySide6.QtWidgets import QDialog, QFileDialog, QMessageBox, QWidget
 from gemmviz.catalogue import kernel as kernels
 from gemmviz.catalogue.errors import FrontMatterError, GemmvizError
 from gemmviz.catalogue.kernel import Kernel
+from gemmviz.catalogue.own_name import shown_file
 from gemmviz.catalogue.source_files import CUDA
 from gemmviz.catalogue.user_file import UnreadableFile, read_source, real, why_no_file
 from gemmviz.language import mark, tr, trn
@@ -21,7 +21,7 @@ from gemmviz.session.files import state_file
 from gemmviz.session.models.two_versions import Side
 from gemmviz.session.tour import lesson_file
 from gemmviz.ui.connections import listen
-from gemmviz.ui.source import namesakes, pasted
+from gemmviz.ui.source import pasted
 from gemmviz.ui.source.bare_files import BareFiles
 from gemmviz.ui.source.file_watch import FileWatch
 from gemmviz.ui.source.kernel_saving import PATTERN, KernelSaving
@@ -112,8 +112,8 @@ class KernelFiles(QObject):
             elif full.suffix == state_file.SUFFIX:
                 self.state_wanted.emit(full)
             else:
-                add = partial(namesakes.add, self.session)
-                self.bare.open(full, self._unless_edited(full, add), lambda: self._load(full, add))
+                place, add = self.session.choice.place(full), self.session.choice.add_kernel
+                self.bare.open(place, self._unless_edited(place, add), lambda: self._load(place, add))
 
         self._attempt(path, start)
 
@@ -171,8 +171,8 @@ class KernelFiles(QObject):
             then()
 
         def start() -> None:
-            full = real(path)
-            self.bare.open_version(full, take, lambda: self._load(full, take))
+            place = self.session.choice.place(real(path))
+            self.bare.open_version(place, take, lambda: self._load(place, take))
 
         self._attempt(path, start)
 
@@ -306,7 +306,7 @@ class KernelFiles(QObject):
         unsaved = self.session.choice.all_unsaved()
         if not unsaved:
             return True
-        names = ", ".join(kernel.path.name for kernel in unsaved)
+        names = ", ".join(shown_file(kernel.path) for kernel in unsaved)
         buttons = QMessageBox.StandardButton
         answer = QMessageBox.warning(
             self._window,

@@ -48,12 +48,13 @@ class KernelSaving:
         if not choice.kernel.recordable:
             self._session.messages.tell(Message(tr("A library call has no source to save."), "info"))
             return False
-        proposed = path.with_stem(path.stem + _MINE).name if choice.is_shipped_file(choice.base) else str(path)
+        proposed = path.with_stem(path.stem + _MINE).name if choice.is_shipped_file(choice.base) else str(real(path))
         chosen, _ = QFileDialog.getSaveFileName(self._window, tr("Save the kernel as"), proposed, tr(PATTERN))
         if not chosen:
             return False
         target = Path(chosen)
-        return self._write(real(target if target.suffix else target.with_suffix(path.suffix)), choice.text)
+        target = real(target if target.suffix else target.with_suffix(path.suffix))
+        return self._write(choice.place(target), choice.text)
 
     def _write(self, path: Path, text: str) -> bool:
         session, before, old = self._session, self._session.choice.base, _on_disk(path)
@@ -63,8 +64,6 @@ class KernelSaving:
             if any(k.path == path and session.choice.is_shipped_file(k) for k in session.choice.kernels):
                 raise GemmvizError(tr("that is a kernel that gemmviz brings: choose another name"))
             kernel, fault = _parsed(text, path)
-            if kernel is not None:
-                session.choice.refuse_name(path, kernel.name)
             self._put_on_disk(before.path, path, text, written)
         except GemmvizError as error:
             self._say_not_saved(path, error)

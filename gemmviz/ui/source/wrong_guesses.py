@@ -1,4 +1,4 @@
-"""Tries other launches of a file whose recording is wrong with the guessed one: the file need not be at fault."""
+"""Tries other launches of a file whose C is wrong, or which crashes, with the guessed one: it need not be at fault."""
 
 from contextlib import suppress
 from dataclasses import replace
@@ -9,9 +9,9 @@ from PySide6.QtWidgets import QWidget
 from gemmviz.catalogue.errors import FrontMatterError
 from gemmviz.catalogue.kernel import Kernel
 from gemmviz.control.guess_reader import GuessedFile
-from gemmviz.control.recording_notes import about
 from gemmviz.language import tr
 from gemmviz.session import Answer, Message, Session
+from gemmviz.session.models.cursor import Cursor
 from gemmviz.ui.connections import listen
 
 if TYPE_CHECKING:  # late: few files need it
@@ -20,7 +20,9 @@ if TYPE_CHECKING:  # late: few files need it
 
 
 class WrongGuesses:
-    """Replaces a guess that was not tried, and makes C wrong, by one that recordings have confirmed.
+    """Replaces a guess that was not tried, and makes C wrong or crashes, by one that recordings have confirmed.
+
+    Meanwhile, `Cursor.in_doubt` is set.
 
     Parameters
     ----------
@@ -34,25 +36,32 @@ class WrongGuesses:
         self._window, self._session = window, session
         self._trial: Trial | None = None
         self._tried: tuple[Kernel, GuessedFile] | None = None
-        listen(window, session.cursor.shown, self._on_shown)
+        listen(window, session.cursor.shown, self._begin)
+        listen(window, session.cursor.failed, self._begin)
+        self._begin()  # in a second window, as after a change of the language
 
     def stop(self) -> None:
         """Give up the trial that runs."""
+        self.close()
+        self._session.cursor.doubt(False)
+
+    def close(self) -> None:
+        """Give up the trial that runs, as another window goes on with its own."""
         if self._trial is not None:
             self._trial.done.disconnect(self._on_tried)
             self._trial.stop()
             self._trial.deleteLater()
         self._trial = self._tried = None
 
-    def _on_shown(self) -> None:
-        kernel, playable = self._session.choice.kernel, self._session.cursor.playable
-        guesses = self._session.guesses
+    def _begin(self) -> None:
+        kernel, guesses = self._session.choice.kernel, self._session.guesses
         file = guesses.file(kernel)
-        if playable is None or not playable.recording.wrong or playable.recording.text != kernel.text:
+        if not _speaks_against(kernel, self._session.cursor):
             return
         if not isinstance(file, GuessedFile) or file.guess.settled or guesses.outcome(kernel) is not None:
             return
         if self._tried is not None and self._tried[1] is file:
+            self._session.cursor.doubt(True)
             return
         from gemmviz.ui.source.describe_trial import Trial
 
@@ -61,6 +70,7 @@ class WrongGuesses:
         self._trial = Trial(file.guess, alternatives=True, parent=self._window)
         self._trial.done.connect(self._on_tried)
         self._trial.start()
+        self._session.cursor.doubt(True)
 
     def _on_tried(self, settled: "Guess") -> None:
         if self._tried is None:
@@ -69,15 +79,19 @@ class WrongGuesses:
         self.stop()
         if self._session.guesses.file(kernel) is not file or choice.unsaved(kernel):
             return  # it was edited, or opened again, in the meantime
+        if settled.right and settled.front_matter() == file.guess.front_matter():
+            reason = tr("Its launch was guessed, and is right at other sizes: {reason}", reason=settled.settled)
+            self._session.guesses.note(kernel, reason)
+            return
         if settled.right:
             with suppress(FrontMatterError):
                 self._take(file, settled)
                 return
-        reasons = [str(flaw) for flaw in settled.flaws] or [settled.settled]
-        self._session.guesses.note(kernel, "; ".join(reasons))
-        playable = self._session.cursor.playable
-        if playable is not None and choice.kernel is kernel and playable.recording.wrong:
-            self._session.messages.tell(about(playable, self._session))
+        reasons = "; ".join([str(flaw) for flaw in settled.flaws] or [settled.settled])
+        text = tr("Its launch was guessed, and no other one that was tried is right: {reason}", reason=reasons)
+        if settled.wrong_itself:
+            text = tr("The launch is the file's own: so the fault is in the kernel. {reason}", reason=reasons)
+        self._session.guesses.note(kernel, text)
 
     def _take(self, file: GuessedFile, settled: "Guess") -> None:
         """Take another guess for a file's launch, and say so. Its code may run, as it has run already."""
@@ -89,10 +103,19 @@ class WrongGuesses:
         session.guesses.keep(found, replace(file, guess=settled, kernel=found), file.text)
         session.choice.renew(found)
         message = tr(
-            "{file}: C was wrong with the launch that was guessed first, and is right with another one, which is "
-            "shown below the text. The file stays as it is. {outcome}",
+            "{file}: the launch that was guessed first is not right, and another one is, which is shown below the "
+            "text. The file stays as it is. {outcome}",
             file=found.path.name,
             outcome=settled.settled,
         )
         check = Answer(tr("Check the guess…"), session.guesses.asked.emit)
         session.messages.tell(Message(message, "info", answers=(check,), lasting=True))
+
+
+def _speaks_against(kernel: Kernel, cursor: Cursor) -> bool:
+    """Return whether the last recording of a kernel's text is wrong, or did not come to its end."""
+    if cursor.failure is not None:
+        text, kind = cursor.failure
+        return text == kernel.text and kind in ("crash", "timeout")
+    playable = cursor.playable
+    return playable is not None and bool(playable.recording.wrong) and playable.recording.text == kernel.text

@@ -5,7 +5,7 @@ from math import ceil
 from PySide6.QtCore import QRect, QRectF, Qt
 from PySide6.QtGui import QColor, QFontMetricsF, QPainter
 
-from gemmviz.language import tr
+from gemmviz.language import mark, tr
 from gemmviz.session.models.permission import Permission
 from gemmviz.session.rules.staged import Staged
 from gemmviz.ui.known import known
@@ -64,8 +64,12 @@ def blank_text(staged: Staged, permission: Permission | None, presented: bool) -
         )
     if presented:
         return tr("Nothing recorded yet"), tr("Esc leads back to the window: choose a kernel there, and record it.")
+    if staged.cursor.in_doubt:
+        return tr("{kernel} could not be recorded", kernel=kernel.alias), tr(
+            "Its launch was guessed: other launches are being tried…"
+        )
     if _how_it_failed(staged):
-        if staged.choice.fault is not None or known(staged.cursor.failure)[1] == "compile":
+        if _how_it_failed(staged) == "compile":
             return tr("{kernel} does not compile", kernel=kernel.alias), tr(
                 "Correct the text, then press Record (Ctrl+R)."
             )
@@ -86,8 +90,11 @@ def outdated_text(staged: Staged) -> str:
         if failed:
             return tr("Showing the last version that compiled and ran  ·  {size}", size=size)
         text = tr("Still showing {kernel} at {size} of the text before", kernel=shown.label, size=size)
-    elif shown.text != staged.choice.text and _how_it_failed(staged) == "compile":
-        text = tr("This kernel does not compile: still showing {kernel} at {size}", kernel=shown.label, size=size)
+    elif shown.text != staged.choice.text and (failed := _how_it_failed(staged)):
+        template = mark("This kernel could not be recorded: still showing {kernel} at {size}")
+        if failed == "compile":
+            template = mark("This kernel does not compile: still showing {kernel} at {size}")
+        text = tr(template, kernel=shown.label, size=size)
     else:
         text = tr("Still showing {kernel} at {size}", kernel=shown.label, size=size)
     return text + (f"{BETWEEN}{busy[0]}…" if busy else "")
@@ -102,7 +109,7 @@ def _how_it_failed(staged: Staged) -> str:
         return "compile"
     if failure is None or failure[0] != choice.text or failure[1] == "cancelled":
         return ""
-    return "compile" if failure[1] in ("compile", "refused", "unsupported") else "run"
+    return "compile" if failure[1] == "compile" else "run"
 
 
 def blank(painter: QPainter, rect: QRect, theme: Theme, title: str, text: str) -> None:

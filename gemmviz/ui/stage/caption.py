@@ -344,14 +344,21 @@ def number(value: float) -> str:
     return str(int(value)) if value == int(value) and value < 1e6 else f"{value:.3g}"
 
 
-def provenance(playable: Playable, outdated: bool = False) -> list[str]:
+def provenance(playable: Playable, outdated: bool = False, in_doubt: bool = False) -> list[str]:
     """Name the origin of the picture, and whether the recorded result is right: from the longest wording on.
 
     ``outdated``: it comes from another text, size, parameters or view than those that are chosen now.
+    ``in_doubt``: other launches are being tried, so that a wrong C is no verdict yet.
     """
     recording = playable.recording
     if outdated:
         return [tr("recorded before, not from the current choice"), tr("recorded before")]
+    if in_doubt and recording.wrong:
+        return [
+            tr("C differs with the guessed launch: others are being tried…"),
+            tr("other launches are being tried…"),
+            tr("trying others…"),
+        ]
     verdict = tr("right")
     if recording.wrong:
         verdict = trn("{count} element WRONG", "{count} elements WRONG", recording.wrong)

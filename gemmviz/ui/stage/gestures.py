@@ -201,7 +201,9 @@ class Gestures:
         targets, first, second = self._cells_of(panels, products)
         painter.setBrush(Qt.BrushStyle.NoBrush)
         painter.setPen(QPen(QColor(self._theme.read), 2.5))
-        painter.drawRects(list({(b.x(), b.y()): b for b in (*first, *second) if b is not None}.values()))
+        # Below a lens, an outline at the tile's edge would be seen beside it.
+        seen = (b for b in (*first, *second) if b is not None and not (covered and covered.contains(b.center())))
+        painter.drawRects(list({(b.x(), b.y()): b for b in seen}.values()))
         painter.setPen(QPen(QColor(self._theme.selection), 2.5))
         painter.drawRects(targets)
         if len(products) > MOST_CHIPS or moment.fraction <= 0:

@@ -7,6 +7,7 @@ from gemmviz.trace.playable import Playable
 from gemmviz.ui.look.theme import Theme
 from gemmviz.ui.stage import legend
 from gemmviz.ui.stage.caption import BETWEEN, provenance
+from gemmviz.ui.stage.moment import Moment
 
 # In heights of the font: the line above; those below with the step's sentence and without; a margin at each side.
 _HEAD, _FOOT, _LEGEND_ALONE, _LINE, _MARGIN = 1.4, 2.7, 1.4, 1.3, 0.6
@@ -45,15 +46,15 @@ class Lines:
         """
         return self._metrics.height() * (_FOOT if captioned else _LEGEND_ALONE)
 
-    def draw_title(self, painter: QPainter, rect: QRectF, outdated: bool, taken: float = 0.0) -> None:
+    def draw_title(self, painter: QPainter, rect: QRectF, moment: Moment, taken: float = 0.0) -> None:
         """Write the kernel, the size, and where the picture comes from.
 
         Parameters
         ----------
         painter, rect
             Where to: the line is at the top of `rect`.
-        outdated
-            Whether the picture is of another text or size than the chosen one.
+        moment
+            Whether the recorded C says something about the chosen kernel.
         taken
             Width of something else at the right of the line, in pixels.
         """
@@ -69,9 +70,9 @@ class Lines:
         room = line.width() - QFontMetricsF(bold).horizontalAdvance(title) - _BETWEEN
         painter.setFont(self._font)
         judged = theme.good if recording.wrong == 0 else theme.bad
-        painter.setPen(QColor(theme.muted if outdated else judged))
-        mark = "✓ " if recording.wrong == 0 else "✗ "
-        wordings = provenance(self._playable, outdated)
+        painter.setPen(QColor(judged if moment.judged else theme.muted))
+        mark = "" if not moment.judged else "✓ " if recording.wrong == 0 else "✗ "
+        wordings = provenance(self._playable, moment.outdated, moment.in_doubt)
         text = next((mark + s for s in wordings if self._metrics.horizontalAdvance(mark + s) <= room), mark)
         painter.drawText(line, _RIGHT, text)
 

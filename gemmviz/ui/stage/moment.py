@@ -27,6 +27,8 @@ class Moment:
         Zoom and shift.
     outdated
         Whether the recording is of another text, size or parameters than those that are chosen now.
+    in_doubt
+        Whether other launches of the kernel are being tried, so that a wrong C is no verdict yet.
     frozen
         Whether the warp is frozen: all that it does not touch is dimmed.
     hop
@@ -50,6 +52,7 @@ class Moment:
     view: View = field(default_factory=View)
     warp: int = 0
     outdated: bool = False
+    in_doubt: bool = False
     frozen: bool = False
     hop: Hop | None = None
     fraction: float = 0.0
@@ -61,6 +64,11 @@ class Moment:
     def rings(self, cell: float) -> bool:
         """Say whether a written cell of this width has a ring and keeps its hue; otherwise all of it is amber."""
         return self.motion != "none" and cell >= _RINGED
+
+    @property
+    def judged(self) -> bool:
+        """Whether the recorded C says something about the chosen kernel."""
+        return not (self.outdated or self.in_doubt)
 
     def at_rest(self) -> "Moment":
         """Return the moment of the same step for what neither moves nor is a caption."""

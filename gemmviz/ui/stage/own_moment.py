@@ -37,6 +37,7 @@ def own_moment(
         view=view,
         warp=cursor.warp,
         outdated=staged.outdated,
+        in_doubt=cursor.in_doubt,
         frozen=frozen_warp is not None and frozen_warp.on,
         hop=inspection.hop if inspection is not None else None,
         fraction=0.0 if ahead else cursor.fraction,

@@ -170,7 +170,7 @@ class StagePainter(StagePlaces):
             # A vector file has no clip: lines beyond the arrays' part are covered.
             for strip in (QRectF(rect.topLeft(), seen.topRight()), QRectF(seen.bottomLeft(), rect.bottomRight())):
                 painter.fillRect(strip, QColor(self.theme.background))
-        self._lines.draw_title(painter, rect, moment.outdated, self.title_taken)
+        self._lines.draw_title(painter, rect, moment, self.title_taken)
         sentence = self.sentence(moment) if self.captioned else None
         about = about_cell(self.playable, *moment.cell, moment.step, moment.block) if moment.cell is not None else None
         self._lines.draw_foot(painter, rect, sentence, about, self._entries(moment, plan))

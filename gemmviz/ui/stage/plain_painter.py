@@ -7,6 +7,7 @@ from gemmviz.trace.playable import Playable
 from gemmviz.ui.look.theme import Theme
 from gemmviz.ui.stage import legend
 from gemmviz.ui.stage.lines import Lines
+from gemmviz.ui.stage.moment import Moment
 from gemmviz.ui.stage.painter import StagePainter
 from gemmviz.ui.stage.plan import Plan
 
@@ -33,7 +34,7 @@ class _NoLines(Lines):
     def foot(self, captioned: bool) -> float:
         return 0.0
 
-    def draw_title(self, painter: QPainter, rect: QRectF, outdated: bool, taken: float = 0.0) -> None:
+    def draw_title(self, painter: QPainter, rect: QRectF, moment: Moment, taken: float = 0.0) -> None:
         pass
 
     def draw_foot(

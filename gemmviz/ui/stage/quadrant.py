@@ -64,7 +64,7 @@ class Quadrant:
         self._high = QFontMetricsF(font).height()
         self._column = LegendColumn(theme, font)
         self.words = Words(playable, theme, font)
-        self._origin: dict[bool, list[str]] = {}
+        self._origin: dict[tuple[bool, bool], list[str]] = {}
         self.lens_picture, self.words_picture, self.legend_picture = KeptPicture(), KeptPicture(), KeptPicture()
         self.lens_seconds = 0.0
         """Processor time of this thread in which the lens was last painted."""
@@ -92,15 +92,17 @@ class Quadrant:
         if not on_ground:
             paint(painter)
             return
-        key = place, titled, moment.step, moment.block, moment.cell, moment.outdated, moment.idea
+        origin = moment.outdated, moment.in_doubt
+        key = place, titled, moment.step, moment.block, moment.cell, origin, moment.idea
         self._draw_kept(self.words_picture, painter, _rect(place), key, ratio, paint)
 
     def _write(self, painter: QPainter, place: Bounds, moment: Moment, titled: Titled) -> None:
-        if moment.outdated not in self._origin:
-            self._origin[moment.outdated] = provenance(self._playable, moment.outdated)
+        known = moment.outdated, moment.in_doubt
+        if known not in self._origin:
+            self._origin[known] = provenance(self._playable, *known)
         title = titled.title or self._playable.recording.label
-        origin = self._origin[moment.outdated]
-        self.words.draw_title(painter, place, title, origin, moment.outdated, titled.taken, titled.of_block)
+        origin = self._origin[known]
+        self.words.draw_title(painter, place, title, origin, moment.judged, titled.taken, titled.of_block)
         if titled.says:
             below = replace(place, top=place.top + (TITLE_LINES + 0.3) * self._high)
             self.words.draw_sentence(painter, below, self._sentences.at(moment))

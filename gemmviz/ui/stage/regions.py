@@ -7,7 +7,6 @@ from math import ceil
 from PySide6.QtCore import QRect, QRectF, Qt
 from PySide6.QtGui import QPainter, QRegion
 
-from gemmviz.catalogue.matrices import C
 from gemmviz.ui.stage.moment import Moment
 from gemmviz.ui.stage.plan import Plan
 from gemmviz.ui.stage.scene import Bounds, Panel
@@ -88,7 +87,7 @@ def changing(
     plan, moment
         Where everything stands, and the moment.
     has_lens
-        Whether a lens covers the shared tiles, and the strip beside them.
+        Whether there is a lens: it covers the strip beside the shared tiles, and mostly the tiles, too.
     arrays
         The arrays that look different after the step.
     ways
@@ -101,8 +100,7 @@ def changing(
     """
     if moment.frozen or moment.outdated:
         return None
-    panels = plan.panels[: C + 1] if has_lens else plan.panels
-    places = [around(panel) for panel in panels if panel.array in arrays]
+    places = [around(panel) for panel in plan.uncovered(has_lens) if panel.array in arrays]
     if plan.aside is not None:
         aside = QRectF(plan.aside.x, plan.aside.y, plan.aside.width, plan.aside.height)
         places.append(aside.adjusted(-_AROUND, -_AROUND, _AROUND, _AROUND))

@@ -106,7 +106,8 @@ class Stage(QWidget):
         listen(self, staged.preferences.themed, self._on_recorded_same_view)
         listen(self, staged.cursor.moved, self._on_moved)
         listen(self, staged.cursor.stepped, self._update_places)
-        for change in (staged.cursor.picked, staged.choice.chosen, staged.choice.drafted):
+        cursor, choice = staged.cursor, staged.choice
+        for change in (cursor.picked, cursor.doubted, choice.chosen, choice.drafted):
             listen(self, change, lambda: self.update())
         listen(self, staged.progress.changed, lambda engine: self._update_note() if engine == "record" else None)
 

@@ -144,7 +144,7 @@ class Words:
         place: Bounds,
         title: str,
         verdict: list[str],
-        outdated: bool,
+        judged: bool,
         taken: float = 0.0,
         below: bool = False,
     ) -> None:
@@ -158,16 +158,16 @@ class Words:
             The kernel's.
         verdict
             The recording's origin and whether C is right, from the longest wording on.
-        outdated
-            Whether the picture is of another text or size than the chosen one.
+        judged
+            Whether the recorded C says something about the chosen kernel.
         taken
             Width of something else at the right of the title, in pixels.
         below
             Whether the verdict has a line of its own below the chips.
         """
-        key = place, title, verdict, outdated, taken, below
+        key = place, title, verdict, judged, taken, below
         if self._title is None or self._title[0] != key:
-            self._title = key, self._placed_title(place, title, verdict, outdated, taken, below)
+            self._title = key, self._placed_title(place, title, verdict, judged, taken, below)
         placed, text = self._title[1], QColor(self._theme.text)
         painter.setPen(text)
         painter.setFont(placed.font)
@@ -191,13 +191,13 @@ class Words:
         painter.setFont(self._font)
 
     def _placed_title(
-        self, place: Bounds, title: str, verdict: list[str], outdated: bool, taken: float, below: bool
+        self, place: Bounds, title: str, verdict: list[str], judged: bool, taken: float, below: bool
     ) -> _Title:
         """Return the places of the title and of the parts below it: see `draw_title`."""
         theme, high = self._theme, self._height
         line = QRectF(place.left, place.top, place.width - taken, 1.65 * high)
         wrong = self._playable.recording.wrong
-        mark = "✗ " if wrong else "✓ "
+        mark = "" if not judged else "✗ " if wrong else "✓ "
         chips = self.chips(place, "" if below else mark + verdict[-1])
         x = place.left if below else chips[-1][1].right() + 0.5 * high
         top = place.top + (1.75 + VERDICT_LINE * below) * high
@@ -208,7 +208,7 @@ class Words:
             if x + wide <= place.right:
                 found = text, QRectF(x, top, wide, 1.35 * high)
                 break
-        colour = QColor(theme.muted if outdated else theme.bad if wrong else theme.good)
+        colour = QColor(theme.muted if not judged else theme.bad if wrong else theme.good)
         return _Title(*self.fitted_title(title, line.width()), line, chips, found, colour)
 
     def fitted_title(self, title: str, width: float) -> tuple[QFont, str]:
@@ -258,9 +258,11 @@ class Words:
         room = inside.width() - remark
         bold = self._bold if QFontMetricsF(self._bold).horizontalAdvance(sentence.lead) <= room else self._small_bold
         lead = QFontMetricsF(bold).elidedText(sentence.lead, Qt.TextElideMode.ElideRight, room)
-        font = self._small if sentence.chosen else self._font
-        metrics = QFontMetricsF(font)
         below = inside.adjusted(0, top.height(), 0, 0)
+        font = self._font
+        if sentence.chosen and _height_of(sentence.text, QFontMetricsF(font), below.width()) > below.height() + 1:
+            font = self._small  # the formulas beside the axes leave less room
+        metrics = QFontMetricsF(font)
         room_for_text = below.height() >= 0.8 * metrics.height()
         text = fitting(_unbroken(sentence.text), metrics, below.size().toTuple()) if room_for_text else ""
         complete = room_for_text and _height_of(text, metrics, below.width()) <= below.height() + 1

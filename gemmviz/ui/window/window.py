@@ -173,7 +173,7 @@ class Window(DropWindow):
         whole = _Column(self.columns, self.strip)
         whole.column.setStretchFactor(self.columns, 1)
         self.setCentralWidget(whole)
-        self._floating = Floating(self.message_bar, whole, self._foot)
+        self._floating = Floating(self.message_bar, whole, self._foot, self.message_bar.fit)
 
     def _foot(self) -> int:
         """Return the height of the strip in pixels: a message covers it, and not the matrices."""

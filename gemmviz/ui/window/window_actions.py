@@ -283,5 +283,6 @@ def _message_actions(window: Acting) -> list[Action]:
     return [
         Action("answer_1", "Help", tr("First answer to the message"), ("Alt+1",), lambda: bar.answer(0)),
         Action("answer_2", "Help", tr("Second answer to the message"), ("Alt+2",), lambda: bar.answer(1)),
+        Action("whole_message", "Help", tr("All of a long message"), ("Alt+M",), bar.show_more),
         Action("close_message", "Help", tr("Close the message"), ("Alt+X",), bar.dismiss),
     ]

@@ -40,6 +40,16 @@ def test_a_share_in_a_reference_of_several_runs_is_of_the_library_in_the_same_ru
     assert found.kernel.name == "gputiled" and found.share == share
 
 
+def test_a_share_is_of_the_call_with_the_same_layouts():
+    """Of two calls with the same types the faster one was taken, wherever B lies."""
+    figures = {"tf32": 90.0, "tf32_by_rows": 80.0, "cublas_tf32": 100.0, "cublas_tf32_by_columns": 120.0}
+    found = ranked(figures)
+    assert found["tf32"].share == 0.75 and found["tf32"].library_gflops == 120.0
+    assert found["tf32_by_rows"].share == 0.8 and found["tf32_by_rows"].library == find("cublas_tf32", KERNELS).title
+    del figures["cublas_tf32"]
+    assert ranked(figures)["tf32_by_rows"].library_gflops == 120.0  # another layout is better than none
+
+
 def test_several_gpus_are_compared_with_each_other_and_not_with_one():
     found = ranked({"gpumult0": 500.0, "cublas_bf16_c16": 700_000.0, "whole_a": 1_500_000.0, "panels": 1_200_000.0})
     assert (found["panels"].speedup, found["panels"].share) == (0.8, None)

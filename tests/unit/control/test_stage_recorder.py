@@ -1,5 +1,7 @@
 """The chosen kernel is recorded after a pause, and only the last requested recording is shown."""
 
+from dataclasses import replace
+
 import pytest
 from recordings import small_tiled
 
@@ -9,6 +11,7 @@ from gemmviz.checking.report import Report
 from gemmviz.control.controller import Controller
 from gemmviz.control.stage_recorder import StageRecorder
 from gemmviz.engine.messages import Failed, ProbeRequest, Progress
+from gemmviz.simt.diagnostics import Diagnostic
 from gemmviz.trace.hazards import Finding
 
 
@@ -173,3 +176,15 @@ def test_a_button_records_again_what_was_cancelled(session, engines, recorder):
     assert answer.title == "Record again"
     answer.act()
     assert len(engines.recorder.requests) == before + 1
+
+
+def test_notes_about_a_right_c_lead_to_the_findings_where_there_are_some(session, engines, recorder, playable):
+    """Reads outside of a matrix may leave C right: then the message had no way to the findings."""
+    session.choice.choose_kernel(find("gputiled", session.choice.kernels))
+    session.choice.choose(problem=Problem.cube(8), params={"TS": 4})
+    note = Diagnostic("out of bounds", 29, "gputiled.cu:29: reads A[64], out of bounds")
+    noted = replace(playable, recording=replace(playable.recording, diagnostics=(note,)))
+    report = Report("gputiled<4>", Problem.cube(8), {"TS": 4})
+    assert shown(recorder, session, engines, noted, report).answers == ()
+    report.findings.append(Finding("out of bounds", 29, "there it is"))
+    assert [one.title for one in shown(recorder, session, engines, noted, report).answers] == ["Show the findings"]

@@ -98,6 +98,22 @@ def test_a_state_file_brings_back_everything(tmp_path):
     )
 
 
+def test_a_state_of_a_file_opens_beside_another_file_with_its_name(tmp_path):
+    """It was refused until one of them was renamed."""
+    text = find("gpumult1", ladder()).text
+    first, second = (tmp_path / folder / "mine.cu" for folder in ("new", "old"))
+    for path in (first, second):
+        path.parent.mkdir()
+        path.write_text(text, encoding="utf-8")
+    session, other = Session(ladder()), Session(ladder())
+    session.choice.add_kernel(parse(text, second))
+    other.choice.add_kernel(parse(text, first))
+    apply(other, take(session, VIEW))
+    assert other.choice.base.name == "mine (old)" and other.choice.base.path.samefile(second)
+    apply(other, take(other, VIEW))
+    assert [kernel.name for kernel in other.choice.kernels if kernel.path.name == "mine.cu"] == ["mine", "mine (old)"]
+
+
 def test_the_command_line_restores_its_content():
     before = take(busy_session(), VIEW)
     words = shlex.split(command(before))
@@ -217,7 +233,7 @@ def test_a_choice_made_meanwhile_wins():
 
 
 def test_a_recording_that_is_not_the_one_awaited_leaves_the_state_waiting():
-    session, other = new_session(), new_session()
+    session, other = Session(ladder()), Session(ladder())
     apply(session, take(busy_session()))
     arrive(other)
     session.cursor.show(other.cursor.playable)

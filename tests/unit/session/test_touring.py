@@ -191,6 +191,12 @@ def test_a_lesson_on_a_kernel_beside_it_opens(session, tmp_path):
     path.write_text(write_lesson(lesson).replace(lesson.kernel, "mykernel.cu"), encoding="utf-8")
     session.guide.open(path)
     assert (session.choice.base.name, session.tour.stop.say) == ("mykernel", "The end.")
+    # A file with the same name may be on the list already: the lesson was begun with that one.
+    (tmp_path / "more").mkdir()
+    for name in ("mykernel.cu", "mine.toml"):
+        (tmp_path / "more" / name).write_text((tmp_path / name).read_text(encoding="utf-8"), encoding="utf-8")
+    session.guide.open(tmp_path / "more" / "mine.toml")
+    assert (session.choice.base.name, session.tour.stop.say) == ("mykernel (more)", "The end.")
     path.write_text("stop = [", encoding="utf-8")
     session.guide.open(path)
     assert session.messages.current.text.startswith("mine.toml is not TOML")

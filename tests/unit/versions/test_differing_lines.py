@@ -33,3 +33,12 @@ def test_a_line_more_has_nothing_on_the_other_side() -> None:
     after = BEFORE.replace("    C[1]", "    C[2] = 3;\n    C[1]")
     assert differing_lines(BEFORE, after) == (Passage((), (CodeLine(5, "C[2] = 3;"),)),)
     assert differing_lines(after, BEFORE) == (Passage((CodeLine(5, "C[2] = 3;"),), ()),)
+
+
+def test_front_matter_below_the_code_hides_no_difference() -> None:
+    """That of a guess is there: two files of a user had "the same code", whatever was in them."""
+    matter = '// ---gemmviz\n// entry = "one"\n// ---\n'
+    after = BEFORE.replace("C[1] = 2;", "C[1] = 3;")
+    (passage,) = differing_lines(BEFORE + matter, after + matter)
+    assert passage == Passage((CodeLine(5, "C[1] = 2;"),), (CodeLine(5, "C[1] = 3;"),))
+    assert differing_lines(matter + BEFORE, BEFORE + matter) == ()

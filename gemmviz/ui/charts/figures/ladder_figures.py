@@ -34,6 +34,9 @@ class Bar:
     elsewhere
         For a figure of the chosen device: the figures of the other devices that measured this kernel in this session,
         at this size, as pairs of their label and GFLOPS.
+    beside
+        For a library with the figure that the share of a kernel is of: that kernel, if the library's own row is of
+        another run.
     """
 
     standing: Standing
@@ -42,6 +45,7 @@ class Bar:
     live: bool = False
     jump: float | None = None
     elsewhere: tuple[tuple[str, float], ...] = ()
+    beside: Kernel | None = None
 
     @property
     def kernel(self) -> Kernel:
@@ -81,6 +85,22 @@ class LadderFigures:
         found = [bar for bar in self.bars if bar.role == role]
         same = [bar for bar in found if chosen is not None and bar.origin == chosen.origin]
         return max(same or found, key=lambda bar: bar.gflops, default=None)
+
+    def library_of(self, bar: Bar | None) -> Bar | None:
+        """Return the library that a kernel is compared with, with the figure that its share is of: see `Standing`.
+
+        Without a share it is the fastest one.
+        """
+        found = [one for one in self.bars if one.role == "library"]
+        standing = bar.standing if bar is not None else None
+        if standing is None or standing.library_gflops is None:
+            return self.of("library")
+        same = (one for one in found if one.kernel.title == standing.library and one.origin == standing.origin)
+        library = next(same, None)
+        if library is None or library.gflops == standing.library_gflops:
+            return library or self.of("library")
+        row = library.standing.row | {"gflops": standing.library_gflops}
+        return replace(library, standing=replace(library.standing, row=row), beside=standing.kernel)
 
     def ratio(self, bar: Bar) -> float | None:
         """Return GFLOPS of the chosen kernel divided by those of another; None if the machines differ."""
