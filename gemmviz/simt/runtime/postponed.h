@@ -66,6 +66,7 @@ static inline const void *gv_kept_operand(const void *at, uint32_t bytes, void *
 static inline void gv_access_ahead(void *address, uint32_t bytes, int how, uintptr_t pc)
 {
     void (*catch_up)(uintptr_t, uint32_t) = gv_now.catch_up;
+    if (catch_up && gv_now.keep_rows) gv_now.keep_rows(); // those of the thread come before this one
     gv_now.catch_up = NULL;
     gv_now.looks_ahead = catch_up != NULL;
     gv_access(address, bytes, how, pc);

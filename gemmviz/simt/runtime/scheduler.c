@@ -248,6 +248,7 @@ void gv_run_block(uint32_t block)
         if (gv_now.phase > UINT16_MAX) gv_stop(GV_TOO_MANY_PHASES); // the column holds no more
         for (uint32_t t = 0; t < all; t++) gv_cluster.fibres[t].turn = gv_cluster.fibres[t].made = 0;
         run_round();
+        if (gv_now.keep_rows) gv_now.keep_rows();
         if (count(gv_cluster.fibres, all, GV_LEFT) == all) {
             gv_mbarriers_left();
             break;
