@@ -20,7 +20,7 @@ void gv_in_name_of(uint32_t rank, uint32_t thread, void (*what)(void *), void *w
     gv_mark_made();
     gv_switch_block(rank);
     gv_now.thread = thread;
-    gv_now.turn = gv_running_fibre()->turn;
+    gv_now.turn = gv_cluster.turns[gv_number_now()];
     what(with);
     gv_mark_made();
     gv_switch_block(before);

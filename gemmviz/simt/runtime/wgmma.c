@@ -53,6 +53,7 @@ typedef struct {
 } span;
 static span spans[MOST_SPANS];
 static uint32_t under_way;
+static uint32_t ended[MOST_GROUPS]; // of a warpgroup: it has no spans of groups of products before this one
 
 void gv_wgmma_reset(void)
 {
@@ -64,6 +65,7 @@ void gv_wgmma_reset(void)
     }
     for (uint32_t i = 0; groups_with_products && i < MOST_GROUPS; i++) of_groups[i].products = 0;
     under_way = groups_with_products = 0;
+    memset(ended, 0, sizeof ended);
     gv_now.keep_rows = NULL;
     gv_wgmma_products_begin();
 }
@@ -85,8 +87,10 @@ static sums *sums_at(uint32_t *d, uint32_t *const *apart, uint32_t count, int ty
 static void note_span(uintptr_t at, uint64_t bytes, uintptr_t pc)
 {
     if (under_way == MOST_SPANS) return; // only a finding is lost
-    uint32_t thread = gv_now.thread / GV_WARPGROUP * GV_WARPGROUP;
-    spans[under_way++] = (span){at, at + bytes, pc, gv_now.rank, thread, of[gv_thread_slot()].groups};
+    uint32_t thread = gv_now.thread / GV_WARPGROUP * GV_WARPGROUP, group = of[gv_thread_slot()].groups;
+    uint32_t *gone = &ended[gv_thread_slot() / GV_WARPGROUP];
+    if (*gone > group) *gone = group;
+    spans[under_way++] = (span){at, at + bytes, pc, gv_now.rank, thread, group};
 }
 
 // The shared memory of an operand.
@@ -117,7 +121,7 @@ static void keep_rows(uint32_t group)
     for (gv_now.thread = first; gv_now.thread < first + GV_WARPGROUP; gv_now.thread++) {
         thread_products *its = &of[gv_thread_slot()];
         if (its->rows_of == its->products) continue;
-        gv_now.turn = gv_running_fibre()->turn;
+        gv_now.turn = gv_cluster.turns[gv_number_now()];
         gv_keep_rows_of_products(its->rows_of, its->products);
         its->rows_of = its->products;
         gv_mark_made();
@@ -349,9 +353,12 @@ void gv_wgmma_wait(uint32_t left)
     }
     of[gv_thread_slot()].used = kept;
     uint32_t spans_left = 0, first = gv_now.thread / GV_WARPGROUP * GV_WARPGROUP;
+    uint32_t *gone = &ended[gv_thread_slot() / GV_WARPGROUP], end = groups > left ? groups - left : 0;
+    if (end <= *gone) return; // another thread of the warpgroup has waited for them
+    *gone = end;
     for (uint32_t i = 0; i < under_way; i++) {
         const span *s = &spans[i];
-        if (s->rank == gv_now.rank && s->thread == first && s->group + left < groups) continue;
+        if (s->rank == gv_now.rank && s->thread == first && s->group < end) continue;
         spans[spans_left++] = *s;
     }
     under_way = spans_left;
