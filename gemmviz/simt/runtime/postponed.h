@@ -28,6 +28,10 @@ extern gv_warp_work *gv_work_of[GV_MOST_POSTPONED] __attribute__((visibility("hi
 
 static inline void gv_will_change(uintptr_t at, uint32_t bytes)
 {
+    if (at % GV_PART + bytes <= GV_PART) {
+        gv_now.changing[at / GV_PART % GV_CHANGING / 64] |= 1ull << at / GV_PART % 64;
+        return;
+    }
     for (uintptr_t part = at / GV_PART; part <= (at + bytes - 1) / GV_PART; part++)
         gv_now.changing[part % GV_CHANGING / 64] |= 1ull << part % 64;
 }
