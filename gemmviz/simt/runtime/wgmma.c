@@ -70,7 +70,7 @@ void gv_wgmma_reset(void)
     gv_wgmma_products_begin();
 }
 
-static sums *sums_at(uint32_t *d, uint32_t *const *apart, uint32_t count, int type)
+static sums *sums_at(uint32_t *d, uint32_t *const *apart, uint32_t count, int type, int add)
 {
     uint32_t used = of[gv_thread_slot()].used, i = 0;
     while (i < used && of[gv_thread_slot()].kept[i].d != d) i++;
@@ -78,7 +78,7 @@ static sums *sums_at(uint32_t *d, uint32_t *const *apart, uint32_t count, int ty
     sums *s = &of[gv_thread_slot()].kept[i];
     if (i == used) {
         of[gv_thread_slot()].used++;
-        take(s, d, apart, count, type);
+        take(s, d, apart, count, type, add);
     }
     s->group = of[gv_thread_slot()].groups;
     return s;
@@ -263,7 +263,8 @@ static inline __attribute__((always_inline)) void multiply(
 {
     thread_products *mine = mine_now();
     uint32_t n = w->how >> GV_WGMMA_N & 0x1ff, type = w->how >> GV_WGMMA_TYPE_D & 15, number = mine->products;
-    sums *its = sums_at(d, (uint32_t *const *)apart, type == GV_HALF ? n / 4 : n / 2, type);
+    int add = w->how >> GV_WGMMA_ADD != 0;
+    sums *its = sums_at(d, (uint32_t *const *)apart, type == GV_HALF ? n / 4 : n / 2, type, add);
     if (registers) {
         memcpy(mine->registers[number], registers, sizeof mine->registers[number]);
         registers = mine->registers[number];

@@ -36,15 +36,16 @@ static inline void put_sum(sums *s, int type, uint32_t i, double sum)
 
 static inline uint32_t *register_of(const sums *s, uint32_t i) { return (uint32_t *)((char *)s->d + s->apart[i]); }
 
-// Takes the values of the registers, and leaves bytes there that are no result. `apart`: where each is, or NULL.
-static inline void take(sums *s, uint32_t *d, uint32_t *const *apart, uint32_t count, int type)
+// Takes the values of the registers, unless the first product replaces them (`add` is 0), and leaves bytes there that
+// are no result. `apart`: where each is, or NULL.
+static inline void take(sums *s, uint32_t *d, uint32_t *const *apart, uint32_t count, int type, int add)
 {
     int byte = type == GV_FLOAT || type == GV_HALF ? NOT_A_NUMBER : IMPROBABLE;
     s->d = d;
     s->count = count;
     s->is_apart = apart != NULL;
     if (!apart) {
-        memcpy(s->value.bits, d, count * sizeof *d);
+        if (add) memcpy(s->value.bits, d, count * sizeof *d);
         memset(d, byte, count * sizeof *d);
         return;
     }
