@@ -41,10 +41,8 @@ static inline __attribute__((always_inline)) void load_all(void *posted[GV_WARP]
     for (uint32_t i = 0; i < count && all->transposed; i++) transpose(words[i]);
     for (uint32_t lane = 0; lane < GV_WARP; lane++) {
         const matrices *its = posted[lane];
-        uint32_t mine[MOST];
-        for (uint32_t i = 0; i < count; i++) mine[i] = words[i][lane];
-        if (its->count >= count) memcpy(its->r, mine, count * sizeof *its->r);
-        else memcpy(its->r, mine, its->count * sizeof *its->r);
+        for (uint32_t i = 0; i < count; i++) // no call of memcpy
+            if (i < its->count) its->r[i] = words[i][lane];
     }
 }
 

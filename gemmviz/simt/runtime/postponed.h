@@ -28,6 +28,9 @@ extern gv_warp_work *gv_work_of[GV_MOST_POSTPONED] __attribute__((visibility("hi
 
 static inline void gv_will_change(uintptr_t at, uint32_t bytes)
 {
+    uintptr_t from = at / GV_PART * GV_PART, end = (at + bytes + GV_PART - 1) / GV_PART * GV_PART;
+    if (from < gv_now.changing_from) gv_now.changing_from = from;
+    if (end > gv_now.changing_end) gv_now.changing_end = end;
     if (at % GV_PART + bytes <= GV_PART) {
         gv_now.changing[at / GV_PART % GV_CHANGING / 64] |= 1ull << at / GV_PART % 64;
         return;
