@@ -225,7 +225,11 @@ GROUPS = {
     "the last thread changes an operand": ("if (me == 127) of_a[5] = 7;", 64, True),
     "a thread changes other memory": ("if (me == 100) C[0] = 1;", 64, False),
     "the first thread comes a phase later": ("if (me == 0) { barrier_arrive(met); barrier_wait(met, 0); }", 16, False),
-    "a warp comes a phase later": ("if (me == 0) barrier_arrive(met); if (me / 32 == 1) barrier_wait(met, 0);", 16, False),
+    "a warp comes a phase later": (
+        "if (me == 0) barrier_arrive(met); if (me / 32 == 1) barrier_wait(met, 0);",
+        16,
+        False,
+    ),
 }
 
 
