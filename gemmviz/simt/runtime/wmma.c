@@ -232,12 +232,19 @@ static void multiply_bfloats(void *posted[GV_WARP], uint32_t mask)
     multiply_kept(posted, GV_BFLOAT16);
 }
 
-// Whether a postponed instruction changes an operand, which is then used in its place, and is marked as a whole.
-static inline int stays_in_place(const void *at, uint32_t bytes)
+static __attribute__((noinline)) int may_stay_in_place(const void *at, uint32_t bytes)
 {
     if (!gv_changes((uintptr_t)at, bytes)) return 0;
     gv_will_change((uintptr_t)at, bytes); // a part of it may be written otherwise
     return 1;
+}
+
+// Whether a postponed instruction changes an operand, which is then used in its place, and is marked as a whole.
+static inline int stays_in_place(const void *at, uint32_t bytes)
+{
+    uintptr_t from = (uintptr_t)at;
+    if (from >= gv_now.changing_end || from + bytes <= gv_now.changing_from) return 0;
+    return may_stay_in_place(at, bytes);
 }
 
 static inline __attribute__((always_inline)) void keep_common(
@@ -257,8 +264,9 @@ static inline __attribute__((always_inline)) void keep_common(
     if (__builtin_expect(stays_in_place(b, BYTES_B), 0)) {
         memcpy(place, &b, sizeof place);
         places |= B_IN_PLACE;
-    } else {
-        memcpy(place, b, BYTES_B);
+    } else { // word by word: mostly they were just written, and a wider load would wait for the stores
+        place[0] = ((const volatile uint32_t *)b)[0];
+        place[1] = ((const volatile uint32_t *)b)[1];
     }
     gv_put_b(p, lane, place);
     in_place[number][lane] = (uint8_t)places;
@@ -347,13 +355,19 @@ static inline __attribute__((always_inline)) void product_of(
     kept->it.b = gv_kept_operand(b, kind->bytes_b, kept->operands + kind->bytes_a);
 }
 
+static __attribute__((noinline)) void product_anew(
+    void *d, const void *a, const void *b, const void *c, const gv_product_kind *kind, uintptr_t pc)
+{
+    product_of(d, a, b, c, kind, pc);
+}
+
 void gv_wmma_multiply(void *d, const void *a, const void *b, const void *c, const gv_product_kind *kind)
 {
     const uint32_t me = gv_thread_slot();
     if (kind == common_kind && c == d && gv_now.catch_up == gv_catch_up_postponed &&
         gv_now.postponed < GV_MOST_POSTPONED && !history[me].loads && !history[me].with_own)
         keep_common(d, a, b, common_work, GV_PC);
-    else product_of(d, a, b, c, kind, GV_PC);
+    else product_anew(d, a, b, c, kind, GV_PC);
 }
 
 // Returns the kind of a product of these fragments. A kernel's program has few; each keeps its place.
