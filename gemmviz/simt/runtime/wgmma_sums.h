@@ -11,13 +11,13 @@ enum { NOT_A_NUMBER = 0xff, IMPROBABLE = 0xa5 }; // bytes of sums that have not 
 typedef struct {
     uint32_t *d;
     uint32_t count, group, is_apart;
-    intptr_t apart[SUMS];
     union {
         uint32_t bits[SUMS];
         float real[SUMS];
         int32_t whole[SUMS];
         _Float16 half[2 * SUMS];
-    } value;
+    } value; // near the rest, as mostly the places are not needed
+    intptr_t apart[SUMS];
 } sums;
 
 static inline double old_sum(const sums *s, int type, uint32_t i)
