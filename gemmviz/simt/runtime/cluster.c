@@ -16,10 +16,11 @@ void gv_switch_block(uint32_t rank)
 void gv_in_name_of(uint32_t rank, uint32_t thread, void (*what)(void *), void *with)
 {
     uint32_t before = gv_now.rank, me = gv_now.thread, turn = gv_now.turn;
+    if (gv_now.keep_rows) gv_now.keep_rows();
     gv_mark_made();
     gv_switch_block(rank);
     gv_now.thread = thread;
-    gv_now.turn = gv_running_fibre()->turn;
+    gv_now.turn = gv_cluster.turns[gv_number_now()];
     what(with);
     gv_mark_made();
     gv_switch_block(before);

@@ -104,6 +104,19 @@ static GV_AVX2 inline void put_eight(double *to, __m256 eight)
 
 static GV_AVX2 inline void put_eight_floats(float *to, __m256 eight) { _mm256_storeu_ps(to, eight); }
 
+// Eight 8-bit floats: as halves, whose exponent has 8 more for GV_E4M3.
+static GV_AVX2 inline __m256 eight_small(const uint8_t *from, int type)
+{
+    __m128i wide = _mm_cvtepu8_epi16(_mm_loadl_epi64((const __m128i *)from));
+    if (type == GV_E5M2) return _mm256_cvtph_ps(_mm_slli_epi16(wide, 8));
+    __m128i sign = _mm_slli_epi16(_mm_and_si128(wide, _mm_set1_epi16(0x80)), 8);
+    __m128i size = _mm_and_si128(wide, _mm_set1_epi16(0x7f)), none = _mm_cmpeq_epi16(size, _mm_set1_epi16(0x7f));
+    __m256 found = _mm256_cvtph_ps(_mm_or_si128(sign, _mm_slli_epi16(size, 7)));
+    found = _mm256_mul_ps(found, _mm256_set1_ps(0x1p8f));
+    __m256 no_number = _mm256_castsi256_ps(_mm256_set1_epi32(0x7fffffff));
+    return _mm256_blendv_ps(found, no_number, _mm256_castsi256_ps(_mm256_cvtepi16_epi32(none)));
+}
+
 #define BY_AVX2(name, real, put, convert) \
     static GV_AVX2 void name(real *to, uint32_t step, const void *from, uint32_t count, int type) \
     { \
@@ -120,6 +133,8 @@ static GV_AVX2 inline void put_eight_floats(float *to, __m256 eight) { _mm256_st
             __m256 kept = _mm256_castsi256_ps(_mm256_set1_epi32(type == GV_TF32 ? (int)0xffffe000 : -1)); \
             for (; i + 8 <= count; i += 8) \
                 put(to + i, _mm256_and_ps(_mm256_loadu_ps((const float *)from + i), kept)); \
+        } else if (step == 1 && (type == GV_E4M3 || type == GV_E5M2)) { \
+            for (; i + 8 <= count; i += 8) put(to + i, eight_small((const uint8_t *)from + i, type)); \
         } \
         if (i < count) \
             convert(to + i * step, step, (const char *)from + (size_t)i * gv_itemsize(type), count - i, type, 1); \
@@ -150,6 +165,19 @@ void gv_to_doubles(double *to, uint32_t step, const void *from, uint32_t count, 
 void gv_as_floats(float *to, uint32_t step, const void *from, uint32_t count, int type)
 {
     convert_to_floats_by_avx2(to, step, from, count, type);
+}
+
+GV_AVX2 void gv_as_columns(float *to, uint32_t step, const void *const from[GV_COLUMNS], uint32_t count, int type)
+{
+    float all[GV_COLUMNS][16];
+    for (uint32_t c = 0; c < GV_COLUMNS; c++) convert_to_floats_by_avx2(all[c], 1, from[c], count, type);
+    for (uint32_t c = 0; c < GV_COLUMNS; c += 4)
+        for (uint32_t i = 0; i < count; i += 4) {
+            __m128 r[4];
+            for (int k = 0; k < 4; k++) r[k] = _mm_loadu_ps(&all[c + k][i]);
+            _MM_TRANSPOSE4_PS(r[0], r[1], r[2], r[3]);
+            for (uint32_t k = 0; k < 4; k++) _mm_storeu_ps(to + (i + k) * step + c, r[k]);
+        }
 }
 #endif
 

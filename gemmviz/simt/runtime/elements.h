@@ -33,6 +33,10 @@ void gv_to_doubles(double *to, uint32_t step, const void *from, uint32_t count, 
 // The same as floats, for types that have at most 24 bits; only on a processor with AVX2.
 void gv_as_floats(float *to, uint32_t step, const void *from, uint32_t count, int type);
 
+// The same for 4, 8 or 16 elements of each of eight columns: element i of column c becomes to[i * step + c].
+enum { GV_COLUMNS = 8 };
+void gv_as_columns(float *to, uint32_t step, const void *const from[GV_COLUMNS], uint32_t count, int type);
+
 // Converts a fragment, which each lane has at its address, to a tile; rounds a tile to the floats of a fragment.
 void gv_to_tile(double *tile, const gv_places *p, const void *const from[GV_WARP], int type);
 void gv_to_floats(float *const to[GV_WARP], const gv_places *p, const double *tile);

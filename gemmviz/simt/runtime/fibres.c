@@ -36,7 +36,7 @@ uint3 gv_grid_shape(void)
 void gv_mark_made(void)
 {
     gv_settle();
-    gv_running_fibre()->made = gv_made();
+    gv_cluster.made[gv_number_now()] = gv_made();
     gv_mark();
 }
 
@@ -147,7 +147,7 @@ void gv_sync_warp(uint32_t mask)
 {
     gv_warp_instruction(mask, NULL, nothing, GV_PC);
     gv_mark_made();
-    gv_now.turn = ++gv_running_fibre()->turn;
+    gv_now.turn = ++gv_cluster.turns[gv_number_now()];
 }
 
 void gv_must_be_warpgroup(uintptr_t pc)
@@ -274,7 +274,7 @@ static gv_fibre *to_run(uint32_t thread)
 {
     gv_now.thread = thread;
     gv_fibre *f = gv_running_fibre();
-    gv_now.turn = f->turn;
+    gv_now.turn = gv_cluster.turns[gv_number_now()];
     gv_cluster.thread_index = f->index;
     *gv_state(f) = GV_READY;
     if (!f->started) start(f);
@@ -334,9 +334,11 @@ int gv_fibres_begin(void (*body)(void))
     uint32_t all = gv_cluster.blocks * gv_cluster.threads;
     gv_cluster.fibres = calloc(all, sizeof *gv_cluster.fibres);
     gv_cluster.states = calloc(all, 1);
+    gv_cluster.turns = calloc(2 * all, sizeof *gv_cluster.turns);
+    gv_cluster.made = gv_cluster.turns + all;
     gv_now.stacks_bytes = (uint64_t)all * r->stack_bytes;
     gv_cluster.stacks = stacks(gv_now.stacks_bytes, r->stack_bytes);
-    if (!gv_cluster.fibres || !gv_cluster.states || gv_cluster.stacks == MAP_FAILED) return 0;
+    if (!gv_cluster.fibres || !gv_cluster.states || !gv_cluster.turns || gv_cluster.stacks == MAP_FAILED) return 0;
     gv_now.stacks = (uintptr_t)gv_cluster.stacks;
     gv_now.stacks_apart = apart;
     const uint32_t *b = r->block;
@@ -358,4 +360,5 @@ void gv_fibres_end(void)
     }
     free(gv_cluster.fibres);
     free(gv_cluster.states);
+    free(gv_cluster.turns);
 }

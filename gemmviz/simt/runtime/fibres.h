@@ -27,7 +27,6 @@ typedef struct {
     gv_context context;
     int started;
     uint3 index;
-    uint32_t turn, made; // made: accesses in this phase
     uintptr_t barrier_pc;
     uint32_t mask; // GV_AT_WARP: the lanes that it waits for, its value and the work for all lanes
     void *posted;
@@ -47,6 +46,7 @@ enum { GV_NAMED_BARRIERS = 16 };
 typedef struct {
     gv_fibre *fibres; // block after block
     uint8_t *states;  // gv_fibre_state of each: together, as they are looked at more often than the rest
+    uint32_t *turns, *made; // of each, in this phase: gv_now.turn, and accesses
     char *stacks;
     uint32_t threads, blocks;                             // threads: of a block
     uint32_t arrivals[GV_MAX_CLUSTER][GV_NAMED_BARRIERS]; // of threads that do not wait, by block and named barrier
@@ -60,9 +60,12 @@ typedef struct {
 } gv_together;
 extern gv_together gv_cluster __attribute__((visibility("hidden"))); // fibres.c
 
+// The number of the running thread among all threads that run together.
+static inline uint32_t gv_number_now(void) { return gv_now.rank * gv_cluster.threads + gv_now.thread; }
+
 static inline gv_fibre *gv_running_fibre(void)
 {
-    return &gv_cluster.fibres[gv_now.rank * gv_cluster.threads + gv_now.thread];
+    return &gv_cluster.fibres[gv_number_now()];
 }
 
 static inline uint8_t *gv_state(const gv_fibre *f) { return &gv_cluster.states[f - gv_cluster.fibres]; }
@@ -70,7 +73,7 @@ static inline uint8_t *gv_state(const gv_fibre *f) { return &gv_cluster.states[f
 // The number of accesses of the running thread in this phase.
 static inline uint32_t gv_made(void)
 {
-    return gv_running_fibre()->made + (uint32_t)(gv_now.run->count - gv_now.marked);
+    return gv_cluster.made[gv_number_now()] + (uint32_t)(gv_now.run->count - gv_now.marked);
 }
 
 // Calls gv_settle and gv_mark, and adds the rows to the count of their thread.

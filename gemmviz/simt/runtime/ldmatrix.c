@@ -8,7 +8,7 @@
 #include "shared_memory.h"
 #include <string.h>
 
-enum { ROW_BYTES = 16 };
+enum { ROW_BYTES = 16, SIDE = 8, MOST = 4 /* matrices */ };
 
 typedef struct {
     uint32_t *r;
@@ -17,35 +17,57 @@ typedef struct {
     int transposed;
 } matrices;
 
-// Lane l holds two adjacent elements of row l / 4, from 2 (l % 4) on; transposed, of column l / 4.
-static void copy(void *posted[GV_WARP], int to_memory)
+// Lane l holds two adjacent elements of row l / 4, from 2 (l % 4) on: side by side, the registers of the lanes are the
+// rows. Transposed, it holds those of column l / 4.
+static inline void transpose(uint32_t *words)
+{
+    uint16_t element[SIDE][SIDE];
+    memcpy(element, words, sizeof element);
+    for (uint32_t lane = 0; lane < GV_WARP; lane++) {
+        uint32_t row = 2 * (lane % 4), column = lane / 4;
+        words[lane] = element[row][column] | (uint32_t)element[row + 1][column] << 16;
+    }
+}
+
+static inline __attribute__((always_inline)) void load_all(void *posted[GV_WARP], uint32_t count)
 {
     const matrices *all = posted[0];
-    for (uint32_t lane = 0; !to_memory && lane < 8 * all->count; lane++)
-        gv_bring(((const matrices *)posted[lane])->row, ROW_BYTES);
+    uint32_t words[MOST][GV_WARP];
+    for (uint32_t lane = 0; lane < SIDE * count; lane++) {
+        const matrices *its = posted[lane];
+        gv_bring(its->row, ROW_BYTES);
+        memcpy((char *)words + lane * ROW_BYTES, its->row, ROW_BYTES);
+    }
+    for (uint32_t i = 0; i < count && all->transposed; i++) transpose(words[i]);
     for (uint32_t lane = 0; lane < GV_WARP; lane++) {
-        const matrices *mine = posted[lane];
-        for (uint32_t i = 0; i < mine->count; i++)
-            for (uint32_t half = 0; half < 2; half++) {
-                uint32_t row = lane / 4, column = 2 * (lane % 4) + half;
-                const matrices *other = posted[8 * i + (mine->transposed ? column : row)];
-                char *in_register = (char *)&mine->r[i] + 2 * half;
-                char *in_row = other->row + 2 * (mine->transposed ? row : column);
-                memcpy(to_memory ? in_row : in_register, to_memory ? in_register : in_row, 2);
-            }
+        const matrices *its = posted[lane];
+        for (uint32_t i = 0; i < count; i++) // no call of memcpy
+            if (i < its->count) its->r[i] = words[i][lane];
     }
 }
 
 static void load(void *posted[GV_WARP], uint32_t mask)
 {
     (void)mask;
-    copy(posted, 0);
+    switch (((const matrices *)posted[0])->count) { // the compiler knows each number
+    case 1: load_all(posted, 1); break;
+    case 2: load_all(posted, 2); break;
+    default: load_all(posted, MOST);
+    }
 }
 
+// Each row is a copy of the new data.
 static void store(void *posted[GV_WARP], uint32_t mask)
 {
+    const matrices *all = posted[0];
     (void)mask;
-    copy(posted, 1);
+    for (uint32_t i = 0; i < all->count; i++) {
+        uint32_t words[GV_WARP];
+        for (uint32_t lane = 0; lane < GV_WARP; lane++) words[lane] = ((const matrices *)posted[lane])->r[i];
+        if (all->transposed) transpose(words);
+        for (uint32_t row = 0; row < SIDE; row++)
+            memcpy(((const matrices *)posted[SIDE * i + row])->row, words + row * 4, ROW_BYTES);
+    }
 }
 
 void gv_ldmatrix(uint32_t *r, const void *row, uint32_t count, int transposed)

@@ -8,6 +8,19 @@
 #include <immintrin.h>
 
 enum { ROWS = 16, COLUMNS = 8, DEPTH = 16, QUAD = 4, GROUPS = 8 };
+enum { KNOWN = 8 /* operands whose numbers are kept, as each is used by several products in a row */ };
+#define EXACT 0x1p24f // whole numbers up to it are exact in a float
+
+// An operand as numbers: A by rows, and B, of which half is used, by rows of columns. `most`: what each is at most
+// without its sign, if all are whole numbers; else a NaN.
+typedef struct {
+    uint32_t words[GV_WARP * 4];
+    float number[ROWS][DEPTH] __attribute__((aligned(64)));
+    float most;
+    int type;
+} numbers;
+static numbers known_a[KNOWN], known_b[KNOWN];
+static uint32_t next_a, next_b, last_a, last_b;
 
 static int is(const gv_fragment *f, int rows, int columns, int count, int across, const int8_t step[3][2])
 {
@@ -29,99 +42,178 @@ static int has_form(const gv_product_kind *kind)
            is(kind->c, ROWS, COLUMNS, 4, 0, of_sums) && is(kind->d, ROWS, COLUMNS, 4, 0, of_sums);
 }
 
-// Eight elements of 16 bits as doubles.
-static GV_AVX512 inline __m512d doubles(__m128i eight, int is_half)
+int gv_is_common_mma(const gv_product_kind *kind)
 {
-    __m256 floats = is_half ? _mm256_cvtph_ps(eight)
-                            : _mm256_castsi256_ps(_mm256_slli_epi32(_mm256_cvtepu16_epi32(eight), 16));
-    return _mm512_cvtps_pd(floats);
+    static const gv_product_kind *last; // the kind of the product before, and whether it has the form
+    static int fits;
+    if (kind != last) {
+        last = kind;
+        fits = has_form(kind) && gv_has_avx512();
+    }
+    return fits;
 }
 
-// Row k of B for an even k and the next one, from a word of two elements for each column.
-static GV_AVX512 inline void two_rows(__m512d *rows, const uint32_t words[COLUMNS], int is_half)
+// Sixteen elements of 16 bits as floats.
+static GV_AVX512 inline __m512 floats(__m256i all, int type)
 {
-    __m256i all = _mm256_loadu_si256((const __m256i *)words), low = _mm256_and_si256(all, _mm256_set1_epi32(0xffff));
-    __m256i high = _mm256_srli_epi32(all, 16);
-    rows[0] = doubles(_mm_packus_epi32(_mm256_castsi256_si128(low), _mm256_extracti128_si256(low, 1)), is_half);
-    rows[1] = doubles(_mm_packus_epi32(_mm256_castsi256_si128(high), _mm256_extracti128_si256(high, 1)), is_half);
+    return type == GV_HALF ? _mm512_cvtph_ps(all)
+                           : _mm512_castsi512_ps(_mm512_slli_epi32(_mm512_cvtepu16_epi32(all), 16));
+}
+
+static GV_AVX512 inline __m256i upper_half(__m512i all) { return _mm512_extracti64x4_epi64(all, 1); }
+
+static GV_AVX512 void work_out_a(numbers *n)
+{
+    const __m512i order = _mm512_setr_epi32(0, 4, 8, 12, 2, 6, 10, 14, 1, 5, 9, 13, 3, 7, 11, 15);
+    for (uint32_t g = 0; g < GROUPS; g++) {
+        __m512i rows = _mm512_permutexvar_epi32(order, _mm512_loadu_si512(n->words + 4 * QUAD * g));
+        _mm512_store_ps(n->number[g], floats(_mm512_castsi512_si256(rows), n->type));
+        _mm512_store_ps(n->number[g + 8], floats(upper_half(rows), n->type));
+    }
+}
+
+// A word has an element of a row and one of the next row.
+static GV_AVX512 void work_out_b(numbers *n)
+{
+    for (uint32_t k = 0; k < DEPTH; k += 4) {
+        __m512i words = _mm512_loadu_si512(n->words + k / 2 * COLUMNS);
+        __m512 first = floats(_mm512_cvtepi32_epi16(words), n->type);
+        __m512 second = floats(_mm512_cvtepi32_epi16(_mm512_srli_epi32(words, 16)), n->type);
+        float *to = n->number[0] + k * COLUMNS;
+        _mm256_store_ps(to, _mm512_castps512_ps256(first));
+        _mm256_store_ps(to + COLUMNS, _mm512_castps512_ps256(second));
+        _mm256_store_ps(to + 2 * COLUMNS, _mm256_castsi256_ps(upper_half(_mm512_castps_si512(first))));
+        _mm256_store_ps(to + 3 * COLUMNS, _mm256_castsi256_ps(upper_half(_mm512_castps_si512(second))));
+    }
+}
+
+static GV_AVX512 float most_of(const float *number, uint32_t count)
+{
+    __m512 most = _mm512_setzero_ps();
+    __mmask16 whole = 0xffff;
+    for (uint32_t i = 0; i < count; i += 16) {
+        __m512 x = _mm512_loadu_ps(number + i);
+        whole &= _mm512_cmp_ps_mask(x, _mm512_roundscale_ps(x, 0), _CMP_EQ_OQ);
+        most = _mm512_max_ps(most, _mm512_abs_ps(x));
+    }
+    return whole == 0xffff ? _mm512_reduce_max_ps(most) : __builtin_nanf("");
+}
+
+// Returns the numbers of an operand of this number of words.
+static GV_AVX512 inline __attribute__((always_inline)) const numbers *numbers_of(
+    numbers *known, uint32_t *next, uint32_t *last, const uint32_t *words, uint32_t count, int type)
+{
+    __m512i first = _mm512_loadu_si512(words);
+    for (uint32_t i = 0; i < KNOWN; i++) { // the last one first, then those beside it
+        uint32_t number = (*last + (i % 2 ? KNOWN - (i + 1) / 2 : i / 2)) % KNOWN;
+        numbers *n = &known[number];
+        if (n->type != type || _mm512_cmpneq_epi32_mask(first, _mm512_loadu_si512(n->words))) continue;
+        __mmask16 differ = 0;
+        for (uint32_t w = 16; w < count; w += 16)
+            differ |= _mm512_cmpneq_epi32_mask(_mm512_loadu_si512(words + w), _mm512_loadu_si512(n->words + w));
+        if (differ) continue;
+        *last = number;
+        return n;
+    }
+    numbers *n = &known[*next];
+    *last = *next;
+    *next = (*next + 1) % KNOWN;
+    n->type = type;
+    memcpy(n->words, words, count * sizeof *words);
+    if (count == GV_WARP * 4) work_out_a(n);
+    else work_out_b(n);
+    n->most = most_of(n->number[0], 2 * count);
+    return n;
+}
+
+// Row g of the sums, and the one 8 rows further on.
+static GV_AVX512 inline __attribute__((always_inline)) void load_rows(__m256 *upper, __m256 *lower, float *const *sums)
+{
+    __m128 s[QUAD];
+    for (int t = 0; t < QUAD; t++) s[t] = _mm_loadu_ps(sums[t]);
+    *upper = _mm256_set_m128(_mm_movelh_ps(s[2], s[3]), _mm_movelh_ps(s[0], s[1]));
+    *lower = _mm256_set_m128(_mm_movehl_ps(s[3], s[2]), _mm_movehl_ps(s[1], s[0]));
+}
+
+static GV_AVX512 inline __attribute__((always_inline)) void store_rows(float *const *sums, __m256 upper, __m256 lower)
+{
+    __m128 left = _mm256_castps256_ps128(upper), right = _mm256_extractf128_ps(upper, 1);
+    __m128 left_below = _mm256_castps256_ps128(lower), right_below = _mm256_extractf128_ps(lower, 1);
+    _mm_storeu_ps(sums[0], _mm_movelh_ps(left, left_below));
+    _mm_storeu_ps(sums[1], _mm_movehl_ps(left_below, left));
+    _mm_storeu_ps(sums[2], _mm_movelh_ps(right, right_below));
+    _mm_storeu_ps(sums[3], _mm_movehl_ps(right_below, right));
+}
+
+// Whole numbers, if each sum is exact in a float. Returns 0 and does nothing if it may not be.
+static GV_AVX512 int add_whole(float *const *sums, const numbers *a, const numbers *b)
+{
+    enum { AT_ONCE = 8 };
+    float bound = a->most * b->most * DEPTH;
+    if (!(bound < EXACT)) return 0;
+    __m256 s[ROWS], most = _mm256_setzero_ps(), whole = _mm256_castsi256_ps(_mm256_set1_epi32(-1));
+    const __m256 no_sign = _mm256_castsi256_ps(_mm256_set1_epi32(0x7fffffff));
+    for (uint32_t g = 0; g < GROUPS; g++) load_rows(&s[g], &s[g + 8], sums + QUAD * g);
+    for (uint32_t row = 0; row < ROWS; row++) {
+        __m256 rounded = _mm256_round_ps(s[row], _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
+        whole = _mm256_and_ps(whole, _mm256_cmp_ps(s[row], rounded, _CMP_EQ_OQ)); // false for a NaN
+        most = _mm256_max_ps(_mm256_and_ps(s[row], no_sign), most);
+    }
+    whole = _mm256_and_ps(whole, _mm256_cmp_ps(most, _mm256_set1_ps(EXACT - bound), _CMP_LE_OQ));
+    if (_mm256_movemask_ps(whole) != 0xff) return 0;
+    const float *rows_of_b = b->number[0];
+    for (uint32_t row = 0; row < ROWS; row += AT_ONCE) {
+        __m256 sum[AT_ONCE];
+        for (uint32_t r = 0; r < AT_ONCE; r++) sum[r] = s[row + r];
+        for (uint32_t k = 0; k < DEPTH; k++) {
+            __m256 of_b = _mm256_load_ps(rows_of_b + k * COLUMNS);
+            for (uint32_t r = 0; r < AT_ONCE; r++)
+                sum[r] = _mm256_fmadd_ps(_mm256_broadcast_ss(&a->number[row + r][k]), of_b, sum[r]);
+        }
+        for (uint32_t r = 0; r < AT_ONCE; r++) s[row + r] = sum[r];
+    }
+    for (uint32_t g = 0; g < GROUPS; g++) store_rows(sums + QUAD * g, s[g], s[g + 8]);
+    return 1;
 }
 
 // A product of two elements is exact in a double, so it may be added without being rounded before.
-static GV_AVX512 inline __attribute__((always_inline)) void multiply(const void *const a[GV_WARP],
-    const void *const b[GV_WARP], const void *const c[GV_WARP], void *const d[GV_WARP], int is_half)
+static GV_AVX512 void add_doubles(float *const *sums, const numbers *a, const numbers *b)
 {
-    uint32_t words[DEPTH / 2][COLUMNS];
-    for (uint32_t lane = 0; lane < GV_WARP; lane++) {
-        memcpy(&words[lane % QUAD][lane / QUAD], b[lane], 4);
-        memcpy(&words[lane % QUAD + QUAD][lane / QUAD], (const char *)b[lane] + 4, 4);
-    }
     __m512d of_b[DEPTH];
-    for (int k = 0; k < DEPTH; k += 2) two_rows(&of_b[k], words[k / 2], is_half);
+    for (int k = 0; k < DEPTH; k++) of_b[k] = _mm512_cvtps_pd(_mm256_load_ps(b->number[0] + k * COLUMNS));
     for (uint32_t g = 0; g < GROUPS; g++) {
-        __m128i r[QUAD];
-        __m128 s[QUAD];
-        for (int t = 0; t < QUAD; t++) {
-            r[t] = _mm_loadu_si128((const __m128i *)a[QUAD * g + t]);
-            s[t] = _mm_loadu_ps((const float *)c[QUAD * g + t]);
-        }
-        __m128i first = _mm_unpacklo_epi32(r[0], r[1]), second = _mm_unpacklo_epi32(r[2], r[3]);
-        __m128i third = _mm_unpackhi_epi32(r[0], r[1]), fourth = _mm_unpackhi_epi32(r[2], r[3]);
+        __m256 row, row_below;
+        load_rows(&row, &row_below, sums + QUAD * g);
+        __m512d sum = _mm512_cvtps_pd(row), below = _mm512_cvtps_pd(row_below);
         double upper[DEPTH], lower[DEPTH];
-        _mm512_storeu_pd(upper, doubles(_mm_unpacklo_epi64(first, second), is_half));
-        _mm512_storeu_pd(lower, doubles(_mm_unpackhi_epi64(first, second), is_half));
-        _mm512_storeu_pd(upper + 8, doubles(_mm_unpacklo_epi64(third, fourth), is_half));
-        _mm512_storeu_pd(lower + 8, doubles(_mm_unpackhi_epi64(third, fourth), is_half));
-        __m512d sum = _mm512_cvtps_pd(_mm256_set_m128(_mm_movelh_ps(s[2], s[3]), _mm_movelh_ps(s[0], s[1])));
-        __m512d below = _mm512_cvtps_pd(_mm256_set_m128(_mm_movehl_ps(s[3], s[2]), _mm_movehl_ps(s[1], s[0])));
+        for (int k = 0; k < DEPTH; k += 8) {
+            _mm512_storeu_pd(upper + k, _mm512_cvtps_pd(_mm256_load_ps(&a->number[g][k])));
+            _mm512_storeu_pd(lower + k, _mm512_cvtps_pd(_mm256_load_ps(&a->number[g + 8][k])));
+        }
         for (int k = 0; k < DEPTH; k++) {
             sum = _mm512_fmadd_pd(_mm512_set1_pd(upper[k]), of_b[k], sum);
             below = _mm512_fmadd_pd(_mm512_set1_pd(lower[k]), of_b[k], below);
         }
-        __m256 row = _mm512_cvtpd_ps(sum), row_below = _mm512_cvtpd_ps(below);
-        __m128 left = _mm256_castps256_ps128(row), right = _mm256_extractf128_ps(row, 1);
-        __m128 left_below = _mm256_castps256_ps128(row_below), right_below = _mm256_extractf128_ps(row_below, 1);
-        _mm_storeu_ps(d[QUAD * g], _mm_movelh_ps(left, left_below));
-        _mm_storeu_ps(d[QUAD * g + 1], _mm_movehl_ps(left_below, left));
-        _mm_storeu_ps(d[QUAD * g + 2], _mm_movelh_ps(right, right_below));
-        _mm_storeu_ps(d[QUAD * g + 3], _mm_movehl_ps(right_below, right));
+        store_rows(sums + QUAD * g, _mm512_cvtpd_ps(sum), _mm512_cvtpd_ps(below));
     }
 }
 
-static GV_AVX512 void multiply_halves(const void *const a[GV_WARP], const void *const b[GV_WARP],
-    const void *const c[GV_WARP], void *const d[GV_WARP])
+GV_AVX512 void gv_multiply_common(const gv_common_mma *p, int type)
 {
-    multiply(a, b, c, d, 1);
-}
-
-static GV_AVX512 void multiply_bfloats(const void *const a[GV_WARP], const void *const b[GV_WARP],
-    const void *const c[GV_WARP], void *const d[GV_WARP])
-{
-    multiply(a, b, c, d, 0);
-}
-
-int gv_multiply_mma(const gv_product_kind *kind, const void *const a[GV_WARP], const void *const b[GV_WARP],
-    const void *const c[GV_WARP], void *const d[GV_WARP])
-{
-    static const gv_product_kind *last; // the kind of the product before, and whether it has the form
-    static int fits;
-    if (!gv_has_avx512()) return 0;
-    if (kind != last) {
-        last = kind;
-        fits = has_form(kind);
-    }
-    if (!fits) return 0;
-    (kind->a->type == GV_HALF ? multiply_halves : multiply_bfloats)(a, b, c, d);
-    return 1;
+    const numbers *a = numbers_of(known_a, &next_a, &last_a, p->a[0], GV_WARP * 4, type);
+    const numbers *b = numbers_of(known_b, &next_b, &last_b, p->b[0], GV_WARP * 2, type);
+    if (!add_whole(p->sums, a, b)) add_doubles(p->sums, a, b);
 }
 #else
-int gv_multiply_mma(const gv_product_kind *kind, const void *const a[GV_WARP], const void *const b[GV_WARP],
-    const void *const c[GV_WARP], void *const d[GV_WARP])
+int gv_is_common_mma(const gv_product_kind *kind)
 {
     (void)kind;
-    (void)a;
-    (void)b;
-    (void)c;
-    (void)d;
     return 0;
+}
+
+void gv_multiply_common(const gv_common_mma *p, int type)
+{
+    (void)p;
+    (void)type;
 }
 #endif

@@ -11,9 +11,16 @@ static uint32_t count[GV_WARP];
 static uintptr_t first_pc[GV_WARP];
 static const gv_fibre *warp; // whose instructions are kept
 
-void gv_postponed_begin(void)
+static void nothing_changes(void)
 {
     memset(gv_now.changing, 0, sizeof gv_now.changing);
+    gv_now.changing_from = UINTPTR_MAX;
+    gv_now.changing_end = 0;
+}
+
+void gv_postponed_begin(void)
+{
+    nothing_changes();
     gv_now.postponed = gv_now.lanes_ahead = gv_now.looks_ahead = 0;
     gv_now.catch_up = NULL;
 }
@@ -38,7 +45,7 @@ void gv_catch_up_postponed(uintptr_t at, uint32_t bytes)
     if (gv_on_stack(at) && !gv_changes(at, bytes)) return;
     uint32_t lane = gv_lane_now();
     count[lane] = gv_now.postponed;
-    memset(gv_now.changing, 0, sizeof gv_now.changing);
+    nothing_changes();
     gv_now.postponed = 0;
     gv_now.catch_up = NULL;
     gv_now.lanes_ahead++;

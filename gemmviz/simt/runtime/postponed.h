@@ -28,6 +28,13 @@ extern gv_warp_work *gv_work_of[GV_MOST_POSTPONED] __attribute__((visibility("hi
 
 static inline void gv_will_change(uintptr_t at, uint32_t bytes)
 {
+    uintptr_t from = at / GV_PART * GV_PART, end = (at + bytes + GV_PART - 1) / GV_PART * GV_PART;
+    if (from < gv_now.changing_from) gv_now.changing_from = from;
+    if (end > gv_now.changing_end) gv_now.changing_end = end;
+    if (at % GV_PART + bytes <= GV_PART) {
+        gv_now.changing[at / GV_PART % GV_CHANGING / 64] |= 1ull << at / GV_PART % 64;
+        return;
+    }
     for (uintptr_t part = at / GV_PART; part <= (at + bytes - 1) / GV_PART; part++)
         gv_now.changing[part % GV_CHANGING / 64] |= 1ull << part % 64;
 }
@@ -66,6 +73,7 @@ static inline const void *gv_kept_operand(const void *at, uint32_t bytes, void *
 static inline void gv_access_ahead(void *address, uint32_t bytes, int how, uintptr_t pc)
 {
     void (*catch_up)(uintptr_t, uint32_t) = gv_now.catch_up;
+    if (catch_up && gv_now.keep_rows) gv_now.keep_rows(); // those of the thread come before this one
     gv_now.catch_up = NULL;
     gv_now.looks_ahead = catch_up != NULL;
     gv_access(address, bytes, how, pc);

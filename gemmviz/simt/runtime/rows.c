@@ -130,17 +130,37 @@ void gv_rows_close(void)
     room_to_sort.bytes = 0;
 }
 
-// Sorts by one key and keeps the order of equal ones.
-#define SORT(key, most) \
-    { \
-        memset(begin, 0, ((most) + 2) * sizeof *begin); \
-        for (uint32_t i = 0; i < of.used; i++) begin[of.spans[from[i].span].key + 1]++; \
-        for (uint32_t k = 0; k < (most); k++) begin[k + 1] += begin[k]; \
-        for (uint32_t i = 0; i < of.used; i++) to[begin[of.spans[from[i].span].key]++] = from[i]; \
-        place *other = from; \
-        from = to; \
-        to = other; \
+// Puts the spans of each phase in the order of their threads, and keeps that of a thread. Phases are in order.
+static void order_threads(place *to, uint32_t *begin)
+{
+    for (uint32_t first = 0, end, row = 0, further = 0; first < of.used; first = end) {
+        const span *spans = of.spans;
+        uint32_t threads = 0, sum = first;
+        for (end = first; end < of.used && spans[end].phase == spans[first].phase; end++)
+            if (spans[end].thread >= threads) threads = spans[end].thread + 1u;
+        memset(begin, 0, threads * sizeof *begin);
+        for (uint32_t i = first; i < end; i++) begin[spans[i].thread]++;
+        for (uint32_t t = 0; t < threads; t++) {
+            uint32_t its = begin[t];
+            begin[t] = sum;
+            sum += its;
+        }
+        for (uint32_t i = first; i < end; i++) {
+            to[begin[spans[i].thread]++] = (place){i, row, further};
+            row += spans[i].rows;
+            further += spans[i].more;
+        }
     }
+}
+
+// Puts the spans of each block together, and keeps their order.
+static void order_blocks(place *to, const place *from)
+{
+    uint32_t begin[GV_MAX_CLUSTER + 1] = {0};
+    for (uint32_t i = 0; i < of.used; i++) begin[of.spans[i].rank + 1]++;
+    for (uint32_t rank = 0; rank < GV_MAX_CLUSTER; rank++) begin[rank + 1] += begin[rank];
+    for (uint32_t i = 0; i < of.used; i++) to[begin[of.spans[from[i].span].rank]++] = from[i];
+}
 
 // Moves the rows (or further elements) of one column to their new order, in steps: the next span overwrites what is
 // moved behind the end of one. Nothing behind the last row is read.
@@ -177,27 +197,17 @@ static inline part *with_part(const part *parts, part *end, uint32_t at, uint32_
 // Sorts the rows of the block; returns the spans in their new order.
 static const place *sort(void)
 {
-    enum { MOST = UINT16_MAX + 3 };
+    enum { MOST = UINT16_MAX + 1 };
     gv_run *r = gv_now.run;
     uint64_t rows = r->count - of.first_row, more = r->more_count - of.first_more, most = rows > more ? rows : more;
     size_t numbers = MOST + most + 2 * STEP, each = 2 * sizeof(place) + 2 * sizeof(part);
     place *from = sorting_room(of.used * each + numbers * sizeof(uint32_t)), *to = from + of.used;
     part *of_rows = (part *)(to + of.used), *of_more = of_rows + of.used;
-    uint32_t *begin = (uint32_t *)(of_more + of.used), row = 0, further = 0, threads = 0, phases = 0, ranks = 0;
+    uint32_t *begin = (uint32_t *)(of_more + of.used);
     void *kept = begin + MOST;
-    for (uint32_t i = 0; i < of.used; i++) {
-        const span *s = &of.spans[i];
-        from[i] = (place){i, row, further};
-        row += s->rows;
-        further += s->more;
-        if (s->thread > threads) threads = s->thread;
-        if (s->phase > phases) phases = s->phase;
-        if (s->rank > ranks) ranks = s->rank;
-    }
-    SORT(thread, threads)
-    SORT(phase, phases)
-    if (ranks) SORT(rank, ranks)
-    const place *order = from;
+    order_threads(from, begin);
+    if (r->cluster > 1) order_blocks(to, from);
+    const place *order = r->cluster > 1 ? to : from;
     part *end_of_rows = of_rows, *end_of_more = of_more;
     for (uint32_t i = 0; i < of.used; i++) {
         const span *s = &of.spans[order[i].span];
@@ -211,7 +221,7 @@ static const place *sort(void)
     MOVE(r->element, uint32_t, of.first_row, of_rows, end_of_rows, rows)
     MOVE(r->value, uint32_t, of.first_row, of_rows, end_of_rows, rows)
     MOVE(r->more, uint32_t, of.first_more, of_more, end_of_more, more)
-    return from;
+    return order;
 }
 
 void gv_rows_end(void)
@@ -222,9 +232,14 @@ void gv_rows_end(void)
     if (of.asked) keep_begins(order);
     uint32_t first_block = gv_now.block - gv_now.rank;
     uint64_t row = of.first_row;
-    for (uint32_t i = 0; i < of.used; i++) {
+    for (uint32_t i = 0, next; i < of.used; i = next) {
         const span s = of.spans[order ? order[i].span : i];
         uint64_t end = row + s.rows, at = row;
+        for (next = i + 1; next < of.used; next++) {
+            const span *t = &of.spans[order ? order[next].span : next];
+            if (t->thread != s.thread || t->phase != s.phase || t->turn != s.turn || t->rank != s.rank) break;
+            end += t->rows;
+        }
         uint32_t block = first_block + s.rank;
         for (; at < end && at + STEP <= r->count; at += STEP) { // the next span overwrites what is behind its end
             for (int n = 0; n < STEP; n++) r->block_of[at + n] = block;

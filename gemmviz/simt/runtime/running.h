@@ -19,6 +19,7 @@
 //                                            memory of other blocks
 //   processor elements products wgmma_sums   elements as numbers, and sums of products of a tensor core
 //   mma_tiles wgmma_operands wgmma_products  the common mma; the operands of wgmma, and its products
+//   wgmma_rows                               the rows of what a warpgroup reads for its products
 //   ldmatrix mma_quads mma_words wmma wgmma  tensor cores, and the loads of their registers
 //   sync_flags mbarrier_state                flags between blocks; an mbarrier's count
 //   tsan tma_boxes                           the compiler's calls before an access; the copy engine
@@ -57,7 +58,11 @@ typedef struct {
     // access comes before postponed ones.
     uint32_t postponed, lanes_ahead, postpones, looks_ahead;
     void (*catch_up)(uintptr_t at, uint32_t bytes);
-    uint64_t changing[GV_CHANGING / 64]; // the running thread's registers that postponed instructions change
+    // What to call before a row is kept in the name of another thread, and when all threads wait: rows of postponed
+    // instructions are missing (NULL: none).
+    void (*keep_rows)(void);
+    uint64_t changing[GV_CHANGING / 64]; // the running thread's registers that postponed instructions change,
+    uintptr_t changing_from, changing_end; // and the part of its stack that has them
     // Addresses that stand for the shared memory of other blocks (0: none was asked for), and what to call when a
     // thread is about to access one, and when the value of a write is in memory: see remote.c.
     uintptr_t mapped;
@@ -107,6 +112,7 @@ static inline int gv_near_stacks(uintptr_t at)
 // Returns whether a postponed instruction of the running thread may change these registers.
 static inline int gv_changes(uintptr_t at, uint32_t bytes)
 {
+    if (at >= gv_now.changing_end || at + bytes <= gv_now.changing_from) return 0;
     uintptr_t first = at / GV_PART, last = (at + bytes - 1) / GV_PART;
     const uint64_t *changing = gv_now.changing;
     if (bytes <= GV_PART)

@@ -39,12 +39,9 @@ static void run_warp(uint32_t first, uint32_t end)
     gv_fibre *of = gv_cluster.fibres + gv_now.rank * gv_cluster.threads;
     const uint8_t *states = gv_state(of);
     run_held(first, end);
-    for (int again = 1; again;) {
-        again = 0;
-        for (uint32_t t = first; t < end; t++)
+    for (const uint8_t *ready; (ready = memchr(states + first, GV_READY, end - first));)
+        for (uint32_t t = (uint32_t)(ready - states); t < end; t++)
             if (states[t] == GV_READY) t = gv_resume(t);
-        for (uint32_t t = first; t < end; t++) again |= states[t] == GV_READY;
-    }
     for (uint32_t t = first; t < end; t++) // these may arrive later
         if (states[t] != GV_AT_WARP && states[t] != GV_AT_BARRIER && states[t] != GV_LEFT) return;
     for (uint32_t t = first; t < end; t++) {
@@ -69,9 +66,8 @@ static void run_round(void)
             for (uint32_t first = 0; first < gv_cluster.threads; first += GV_WARP)
                 run_warp(first, first + GV_WARP < gv_cluster.threads ? first + GV_WARP : gv_cluster.threads);
         }
-        for (uint32_t t = 0; t < gv_cluster.blocks * gv_cluster.threads; t++)
-            again |= gv_cluster.states[t] == GV_READY; // a warpgroup is complete
-        again |= gv_cluster.helds > 0;
+        // A thread can run if a warpgroup is complete.
+        again = memchr(gv_cluster.states, GV_READY, gv_cluster.blocks * gv_cluster.threads) || gv_cluster.helds;
         for (uint32_t i = 0; i < gv_cluster.helds; i++)
             if (gv_cluster.held[i].turns) gv_cluster.held[i].turns--;
     }
@@ -246,8 +242,10 @@ void gv_run_block(uint32_t block)
     }
     for (gv_now.phase = 0;; gv_now.phase++) {
         if (gv_now.phase > UINT16_MAX) gv_stop(GV_TOO_MANY_PHASES); // the column holds no more
-        for (uint32_t t = 0; t < all; t++) gv_cluster.fibres[t].turn = gv_cluster.fibres[t].made = 0;
+        memset(gv_cluster.turns, 0, all * sizeof *gv_cluster.turns);
+        memset(gv_cluster.made, 0, all * sizeof *gv_cluster.made);
         run_round();
+        if (gv_now.keep_rows) gv_now.keep_rows();
         if (count(gv_cluster.fibres, all, GV_LEFT) == all) {
             gv_mbarriers_left();
             break;

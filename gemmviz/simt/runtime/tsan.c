@@ -84,7 +84,8 @@ void __tsan_func_exit(void) { gv_catch_up(); }
 // bytes, but 8 aligned bytes are a structure, which an optimising compiler copies at once.
 static void range(const void *p, size_t n, int write, uintptr_t pc)
 {
-    if (gv_on_stack((uintptr_t)p) && !gv_now.catch_up) {
+    if (gv_on_stack((uintptr_t)p)) { // registers, as a whole
+        if (gv_now.catch_up) gv_now.catch_up((uintptr_t)p, (uint32_t)n);
         gv_now.run->last_pc = pc;
         return;
     }
@@ -95,9 +96,16 @@ static void range(const void *p, size_t n, int write, uintptr_t pc)
 // GCC's names for memory that is copied or set as a whole.
 void __tsan_read_range(void *p, size_t n) { range(p, n, 0, GV_PC); }
 void __tsan_write_range(void *p, size_t n) { range(p, n, 1, GV_PC); }
+// The thread is about to write: a postponed instruction that changes registers there comes before.
+static void before_writing(void *to, size_t n)
+{
+    if (gv_now.catch_up && gv_on_stack((uintptr_t)to)) gv_now.catch_up((uintptr_t)to, (uint32_t)n);
+}
+
 void *__tsan_memcpy(void *to, const void *from, size_t n)
 {
     range(from, n, 0, GV_PC);
+    before_writing(to, n);
     gv_bring(to, n);
     memcpy(to, from, n);
     range(to, n, 1, GV_PC);
@@ -106,6 +114,7 @@ void *__tsan_memcpy(void *to, const void *from, size_t n)
 void *__tsan_memmove(void *to, const void *from, size_t n)
 {
     range(from, n, 0, GV_PC);
+    before_writing(to, n);
     gv_bring(to, n);
     memmove(to, from, n);
     range(to, n, 1, GV_PC);
@@ -113,6 +122,7 @@ void *__tsan_memmove(void *to, const void *from, size_t n)
 }
 void *__tsan_memset(void *to, int byte, size_t n)
 {
+    before_writing(to, n);
     gv_bring(to, n);
     memset(to, byte, n);
     range(to, n, 1, GV_PC);

@@ -3,6 +3,7 @@
 // until then they hold NaNs (sums of whole numbers an improbable value), and the operands must not be overwritten.
 #include "wgmma.h"
 #include "access.h"
+#include "cluster.h"
 #include "fibres.h"
 #include "kernel_calls/hopper.h"
 #include "kernel_calls/wmma.h"
@@ -11,28 +12,39 @@
 #include "postponed.h"
 #include "stop.h"
 #include "wgmma_products.h"
+#include "wgmma_rows.h"
 #include <string.h>
 
 enum { ROWS = GV_WGMMA_ROWS, DEPTH_BYTES = GV_WGMMA_DEPTH_BYTES };
-enum { SWIZZLED = 1024 /* bytes, after which the places of swizzled pieces repeat */ };
-enum { KEPT = 4, MOST_SPANS = 512, MOST_PRODUCTS = 8 /* that a thread postpones */ };
-enum { MOST_THREADS = GV_MAX_CLUSTER * GV_MAX_THREADS };
+enum { KEPT = 4, MOST_SPANS = 512, MOST_PRODUCTS = GV_MOST_PRODUCTS };
+enum { MOST_THREADS = GV_MAX_CLUSTER * GV_MAX_THREADS, MOST_GROUPS = MOST_THREADS / GV_WARPGROUP };
 
-// A product that is postponed until its thread waits for it, or does anything that other threads may notice: see
-// postponed.h. Nobody may use the sums before.
+// What a thread has issued. Its products are postponed until it waits for them, or does anything that other threads may
+// notice: see postponed.h. Nobody may use the sums before.
 typedef struct {
-    gv_wgmma_work it;
-    gv_wgmma_product of;
-    uint32_t registers[4];
-    uintptr_t pc;
-} kept_product;
-
-typedef struct {
-    uint32_t used, groups, products;
+    uint32_t used, groups, products, rows_of; // rows_of: so many of its postponed products have their rows
     sums kept[KEPT];
-    kept_product product[MOST_PRODUCTS];
+    sums *of[MOST_PRODUCTS];
+    gv_wgmma_product own[MOST_PRODUCTS]; // of A in registers, or a product that is made at once
+    uint32_t registers[MOST_PRODUCTS][4];
 } thread_products;
 static thread_products *of;
+
+// A product in few words, which are the same in all threads.
+typedef struct {
+    uintptr_t a, b, pc; // a: 0 if A is in registers
+    uint64_t a_bytes, b_bytes, how, minus;
+} words;
+
+// The postponed products of a warpgroup. The first thread that issues one describes it for all.
+typedef struct {
+    uint32_t products;
+    uint64_t rows_before;
+    words in_words[MOST_PRODUCTS];
+    gv_wgmma_product product[MOST_PRODUCTS];
+} group_products;
+static group_products of_groups[MOST_GROUPS];
+static uint32_t groups_with_products;
 
 // Shared memory that products in flight read.
 typedef struct {
@@ -41,6 +53,7 @@ typedef struct {
 } span;
 static span spans[MOST_SPANS];
 static uint32_t under_way;
+static uint32_t ended[MOST_GROUPS]; // of a warpgroup: it has no spans of groups of products before this one
 
 void gv_wgmma_reset(void)
 {
@@ -48,13 +61,16 @@ void gv_wgmma_reset(void)
     uint32_t threads = r->block[0] * r->block[1] * r->block[2];
     for (uint32_t i = 0; of && i < r->cluster * threads; i++) {
         uint32_t thread = i / threads * GV_MAX_THREADS + i % threads;
-        of[thread].used = of[thread].groups = of[thread].products = 0;
+        of[thread].used = of[thread].groups = of[thread].products = of[thread].rows_of = 0;
     }
-    under_way = 0;
+    for (uint32_t i = 0; groups_with_products && i < MOST_GROUPS; i++) of_groups[i].products = 0;
+    under_way = groups_with_products = 0;
+    memset(ended, 0, sizeof ended);
+    gv_now.keep_rows = NULL;
     gv_wgmma_products_begin();
 }
 
-static sums *sums_at(uint32_t *d, uint32_t *const *apart, uint32_t count, int type)
+static sums *sums_at(uint32_t *d, uint32_t *const *apart, uint32_t count, int type, int add)
 {
     uint32_t used = of[gv_thread_slot()].used, i = 0;
     while (i < used && of[gv_thread_slot()].kept[i].d != d) i++;
@@ -62,7 +78,7 @@ static sums *sums_at(uint32_t *d, uint32_t *const *apart, uint32_t count, int ty
     sums *s = &of[gv_thread_slot()].kept[i];
     if (i == used) {
         of[gv_thread_slot()].used++;
-        take(s, d, apart, count, type);
+        take(s, d, apart, count, type, add);
     }
     s->group = of[gv_thread_slot()].groups;
     return s;
@@ -71,31 +87,10 @@ static sums *sums_at(uint32_t *d, uint32_t *const *apart, uint32_t count, int ty
 static void note_span(uintptr_t at, uint64_t bytes, uintptr_t pc)
 {
     if (under_way == MOST_SPANS) return; // only a finding is lost
-    uint32_t thread = gv_now.thread / GV_WARPGROUP * GV_WARPGROUP;
-    spans[under_way++] = (span){at, at + bytes, pc, gv_now.rank, thread, of[gv_thread_slot()].groups};
-}
-
-// From each operand, 8 rows of 16 bytes are read at a time. Together they access every bank once. What further threads
-// read is asked for: mostly it is not in the nearest cache.
-static void read_pieces(const gv_operand *operand, int across, uint32_t size, uint32_t rows, uintptr_t pc)
-{
-    // Word by word: they were just written, and a wider load would wait for the stores.
-    gv_operand o = {operand->at, operand->next_bytes, operand->row_bytes, operand->group_bytes};
-    uint32_t in_piece = 16u >> __builtin_ctz(size), in_group = gv_now.thread % GV_WARPGROUP, count = 0;
-    uint32_t tile = in_group / 8, within = in_group % 8;
-    uintptr_t at[2 * COLUMNS / GV_WARPGROUP];
-    uintptr_t further = (uintptr_t)GV_WARPGROUP / 16 * o.group_bytes;
-    if (!across && o.row_bytes > 16 && further % SWIZZLED == 0) { // all pieces of a thread are swizzled alike
-        uintptr_t first = gv_operand_place(o, 0, size, tile / 2 * 8 + within, tile % 2 * in_piece);
-        for (uint32_t i = in_group; i < rows * 2; i += GV_WARPGROUP) at[count] = first + further * count, count++;
-    } else {
-        for (uint32_t i = in_group; i < rows * 2; i += GV_WARPGROUP, tile += GV_WARPGROUP / 8)
-            at[count++] = across ? gv_operand_place(o, 1, size, tile / 2 * 8, tile % 2 * 8 + within)
-                                 : gv_operand_place(o, 0, size, tile / 2 * 8 + within, tile % 2 * in_piece);
-    }
-    for (uint32_t i = 0; i < count; i++) __builtin_prefetch((void *)(at[i] + o.group_bytes));
-    if (gv_access_pieces(at, count, NULL, pc)) return;
-    for (uint32_t i = 0; i < count; i++) gv_access_ahead((void *)at[i], 16, 0, pc);
+    uint32_t thread = gv_now.thread / GV_WARPGROUP * GV_WARPGROUP, group = of[gv_thread_slot()].groups;
+    uint32_t *gone = &ended[gv_thread_slot() / GV_WARPGROUP];
+    if (*gone > group) *gone = group;
+    spans[under_way++] = (span){at, at + bytes, pc, gv_now.rank, thread, group};
 }
 
 // The shared memory of an operand.
@@ -112,22 +107,57 @@ static void note_spans(const gv_operand *o, int across, uint32_t size, uint32_t 
 
 static uint32_t done; // products that were done together just now
 
+// Keeps the rows of a warpgroup's postponed products, of each thread in its name.
+static void keep_rows(uint32_t group)
+{
+    const group_products *g = &of_groups[group];
+    uint32_t rank = group * GV_WARPGROUP / GV_MAX_THREADS, first = group * GV_WARPGROUP % GV_MAX_THREADS;
+    uint32_t before = gv_now.rank, thread = gv_now.thread, turn = gv_now.turn;
+    gv_mark_made();
+    gv_switch_block(rank);
+    for (uint32_t i = 0; i < g->products; i++) gv_rows_of_product(i, &g->product[i], g->in_words[i].pc);
+    // Otherwise a thread would have read another value than is there now.
+    if (gv_operands_written(0, g->products, g->rows_before)) gv_stop(GV_AGAIN);
+    for (gv_now.thread = first; gv_now.thread < first + GV_WARPGROUP; gv_now.thread++) {
+        thread_products *its = &of[gv_thread_slot()];
+        if (its->rows_of == its->products) continue;
+        gv_now.turn = gv_cluster.turns[gv_number_now()];
+        gv_keep_rows_of_products(its->rows_of, its->products);
+        its->rows_of = its->products;
+        gv_mark_made();
+    }
+    gv_switch_block(before);
+    gv_now.thread = thread;
+    gv_now.turn = turn;
+}
+
+static void keep_all_rows(void)
+{
+    for (uint32_t i = 0; i < MOST_GROUPS; i++)
+        if (of_groups[i].products) keep_rows(i);
+}
+
 static void do_all(void *posted[GV_WARPGROUP])
 {
-    thread_products *first = posted[0];
-    uint32_t products = first->products;
-    const gv_wgmma_work *all[MOST_PRODUCTS][GV_WARPGROUP];
+    static gv_wgmma_work work[MOST_PRODUCTS][GV_WARPGROUP];
+    static const gv_wgmma_work *all[MOST_PRODUCTS][GV_WARPGROUP];
+    uint32_t group = gv_thread_slot() / GV_WARPGROUP;
+    group_products *g = &of_groups[group];
     for (uint32_t t = 0; t < GV_WARPGROUP; t++)
-        if (((thread_products *)posted[t])->products != products) gv_stop(GV_AGAIN);
-    for (uint32_t i = 0; i < products; i++)
-        for (uint32_t t = 0; t < GV_WARPGROUP; t++) {
-            kept_product *kept = &((thread_products *)posted[t])->product[i];
-            if (kept->pc != first->product[i].pc) gv_stop(GV_AGAIN);
-            all[i][t] = &kept->it;
+        if (((thread_products *)posted[t])->products != g->products) gv_stop(GV_AGAIN);
+    keep_rows(group);
+    for (uint32_t t = 0; t < GV_WARPGROUP; t++) {
+        thread_products *its = posted[t];
+        for (uint32_t i = 0; i < g->products; i++) {
+            work[i][t] = (gv_wgmma_work){its->of[i], g->product[i].registers ? &its->own[i] : &g->product[i]};
+            all[i][t] = &work[i][t];
         }
-    gv_multiply(all, products);
-    for (uint32_t t = 0; t < GV_WARPGROUP; t++) ((thread_products *)posted[t])->products = 0;
-    done = products;
+        its->products = its->rows_of = 0;
+    }
+    done = g->products;
+    g->products = 0;
+    if (!--groups_with_products) gv_now.keep_rows = NULL;
+    gv_multiply(all, done);
 }
 
 static void do_one(void *posted[GV_WARPGROUP]) { gv_multiply((const gv_wgmma_work *(*)[GV_WARPGROUP])posted, 1); }
@@ -139,7 +169,7 @@ static void catch_up(uintptr_t at, uint32_t bytes)
     if (gv_on_stack(at)) return;
     thread_products *mine = &of[gv_thread_slot()];
     gv_now.catch_up = NULL;
-    gv_warpgroup_instruction(mine, do_all, mine->product[0].pc);
+    gv_warpgroup_instruction(mine, do_all, of_groups[gv_thread_slot() / GV_WARPGROUP].in_words[0].pc);
     // Events have the order in which threads run. If each product were done at once, the last thread to arrive would
     // be the last one of the warp before for each further product, in the next turn of all warps.
     uint32_t further = done ? done - 1 : 0, thread = gv_now.thread, turns = 0;
@@ -155,84 +185,139 @@ static void catch_up(uintptr_t at, uint32_t bytes)
     if (thread != gv_now.thread || turns) gv_hold_warpgroup(thread, turns);
 }
 
-// Returns memory for the running thread's next product, for which it catches up if it has to.
-static kept_product *next_product(void)
+// Returns what the running thread has issued, with room for its next product.
+static thread_products *mine_now(void)
 {
     if (!of) of = (thread_products *)gv_huge_memory((MOST_THREADS * sizeof *of + GV_HUGE - 1) / GV_HUGE * GV_HUGE);
     if (!of) gv_stop(GV_NO_MEMORY);
     if (gv_now.catch_up && (gv_now.catch_up != catch_up || of[gv_thread_slot()].products == MOST_PRODUCTS))
         gv_catch_up();
-    thread_products *mine = &of[gv_thread_slot()];
-    return &mine->product[mine->products];
+    return &of[gv_thread_slot()];
 }
 
-static void keep_registers(kept_product *kept, const uint32_t *registers)
+static gv_wgmma_product described(const words *w)
 {
-    memcpy(kept->registers, registers, sizeof kept->registers);
-    kept->of.registers = kept->registers;
+    return (gv_wgmma_product){
+        .a = {w->a, (uint32_t)w->a_bytes, (w->how >> GV_WGMMA_ROW_A & 15) * 16, (uint32_t)(w->a_bytes >> 32)},
+        .b = {w->b, (uint32_t)w->b_bytes, (w->how >> GV_WGMMA_ROW_B & 15) * 16, (uint32_t)(w->b_bytes >> 32)},
+        .n = w->how >> GV_WGMMA_N & 0x1ff,
+        .type_d = w->how >> GV_WGMMA_TYPE_D & 15,
+        .type_a = w->how >> GV_WGMMA_TYPE_A & 15,
+        .type_b = w->how >> GV_WGMMA_TYPE_B & 15,
+        .a_across = w->how >> GV_WGMMA_A_ACROSS & 1,
+        .b_across = w->how >> GV_WGMMA_B_ACROSS & 1,
+        .add = (int)(w->how >> GV_WGMMA_ADD),
+        .minus = (int)w->minus,
+    };
 }
 
-static inline __attribute__((always_inline)) void multiply_at(
-    kept_product *kept, void *d, void *const *apart, uintptr_t pc)
+// Numbers the instructions in the order in which they read.
+static void name_sites(const words *w, int in_registers)
 {
-    const gv_wgmma_product *p = &kept->of;
-    uint32_t size = gv_operand_itemsize(p->type_a), registers = p->type_d == GV_HALF ? p->n / 4 : p->n / 2;
-    kept->it.d = sums_at(d, (uint32_t *const *)apart, registers, p->type_d);
-    kept->it.of = p;
-    kept->pc = pc;
-    if (!p->registers) read_pieces(&p->a, p->a_across, size, ROWS, pc);
-    read_pieces(&p->b, p->b_across, size, p->n, pc - 1);
-    gv_site_is(pc, GV_SITE_PRODUCT);
-    gv_site_is(pc - 1, GV_SITE_PRODUCT);
+    if (!in_registers) gv_site_is(w->pc, GV_SITE_PRODUCT);
+    gv_site_is(w->pc - 1, GV_SITE_PRODUCT);
+    gv_site_is(w->pc, GV_SITE_PRODUCT);
+}
+
+// The first thread of a warpgroup issues this product.
+static void describe(group_products *g, const words *w, const uint32_t *registers)
+{
+    gv_must_be_warpgroup(w->pc);
     gv_work_together(GV_WARPGROUP);
-    if (gv_now.thread % GV_WARPGROUP == 0) {
-        if (!p->registers) note_spans(&p->a, p->a_across, size, ROWS, pc);
-        note_spans(&p->b, p->b_across, size, p->n, pc);
+    name_sites(w, registers != NULL);
+    groups_with_products += !g->products;
+    if (!g->products) g->rows_before = gv_now.run->count;
+    g->in_words[g->products] = *w;
+    g->product[g->products] = described(w);
+    g->product[g->products++].registers = registers; // not NULL: each thread has its own
+}
+
+static void note_both(const gv_wgmma_product *p, uintptr_t pc)
+{
+    uint32_t size = gv_operand_itemsize(p->type_a);
+    if (!p->registers) note_spans(&p->a, p->a_across, size, ROWS, pc);
+    note_spans(&p->b, p->b_across, size, p->n, pc);
+}
+
+static void multiply_at_once(thread_products *mine, sums *d, const words *w, const uint32_t *registers)
+{
+    gv_wgmma_product *p = mine->own;
+    gv_wgmma_work work = {d, p};
+    *p = described(w);
+    p->registers = registers;
+    gv_read_pieces(p, w->pc);
+    name_sites(w, registers != NULL);
+    gv_work_together(GV_WARPGROUP);
+    if (gv_now.thread % GV_WARPGROUP == 0) note_both(p, w->pc);
+    gv_warpgroup_instruction(&work, do_one, w->pc);
+}
+
+static inline int differ(const words *v, const words *w)
+{
+    return v->a != w->a || v->b != w->b || v->pc != w->pc || v->a_bytes != w->a_bytes || v->b_bytes != w->b_bytes ||
+           v->how != w->how || v->minus != w->minus;
+}
+
+static inline __attribute__((always_inline)) void multiply(
+    void *d, void *const *apart, const words *w, const uint32_t *registers)
+{
+    thread_products *mine = mine_now();
+    uint32_t n = w->how >> GV_WGMMA_N & 0x1ff, type = w->how >> GV_WGMMA_TYPE_D & 15, number = mine->products;
+    int add = w->how >> GV_WGMMA_ADD != 0;
+    sums *its = sums_at(d, (uint32_t *const *)apart, type == GV_HALF ? n / 4 : n / 2, type, add);
+    if (registers) {
+        memcpy(mine->registers[number], registers, sizeof mine->registers[number]);
+        registers = mine->registers[number];
     }
     if (gv_now.run->at_once) {
-        gv_warpgroup_instruction(&kept->it, do_one, pc);
+        multiply_at_once(mine, its, w, registers);
         return;
     }
-    gv_must_be_warpgroup(pc);
-    of[gv_thread_slot()].products++;
+    group_products *g = &of_groups[gv_thread_slot() / GV_WARPGROUP];
+    if (number == g->products) describe(g, w, registers);
+    else if (differ(&g->in_words[number], w)) gv_stop(GV_AGAIN);
+    if (registers) {
+        mine->own[number] = g->product[number];
+        mine->own[number].registers = registers;
+    }
+    gv_now.run->last_pc = w->pc;
+    if (gv_now.thread % GV_WARPGROUP == 0) note_both(&g->product[number], w->pc);
+    mine->of[number] = its;
+    mine->products = number + 1;
     gv_now.catch_up = catch_up;
+    gv_now.keep_rows = keep_all_rows;
     gv_now.postpones = 1;
 }
 
-static void multiply_product(void *d, void *const *apart, const gv_wgmma_product *p, uintptr_t pc)
+static uint64_t bytes_of(const gv_operand *o) { return o->next_bytes | (uint64_t)o->group_bytes << 32; }
+
+static words words_of(const gv_wgmma_product *p, uintptr_t pc)
 {
-    kept_product *kept = next_product();
-    kept->of = *p;
-    if (p->registers) keep_registers(kept, p->registers);
-    multiply_at(kept, d, apart, pc);
+    uint64_t rows = (uint64_t)p->a.row_bytes / 16 << GV_WGMMA_ROW_A | (uint64_t)p->b.row_bytes / 16 << GV_WGMMA_ROW_B;
+    uint32_t types = (uint32_t)p->type_d << GV_WGMMA_TYPE_D | (uint32_t)p->type_a << GV_WGMMA_TYPE_A |
+                     (uint32_t)p->type_b << GV_WGMMA_TYPE_B;
+    uint32_t lies = (uint32_t)!!p->a_across << GV_WGMMA_A_ACROSS | (uint32_t)!!p->b_across << GV_WGMMA_B_ACROSS;
+    uint64_t how = p->n << GV_WGMMA_N | types | lies | rows | (uint64_t)(uint32_t)p->add << GV_WGMMA_ADD;
+    return (words){p->registers ? 0 : p->a.at, p->b.at, pc, bytes_of(&p->a), bytes_of(&p->b), how, p->minus != 0};
 }
 
-void gv_wgmma(void *d, const gv_wgmma_product *p) { multiply_product(d, NULL, p, GV_PC); }
-void gv_wgmma_apart(void *const *d, const gv_wgmma_product *p) { multiply_product(d[0], d, p, GV_PC); }
+void gv_wgmma(void *d, const gv_wgmma_product *p)
+{
+    words w = words_of(p, GV_PC);
+    multiply(d, NULL, &w, p->registers);
+}
+
+void gv_wgmma_apart(void *const *d, const gv_wgmma_product *p)
+{
+    words w = words_of(p, GV_PC);
+    multiply(d[0], d, &w, p->registers);
+}
 
 void gv_wgmma_of(void *d, uintptr_t a, uint64_t a_bytes, uintptr_t b, uint64_t b_bytes, uint64_t how)
 {
-    kept_product *kept = next_product();
-    gv_wgmma_product *p = &kept->of;
-    p->a.at = a;
-    p->a.next_bytes = (uint32_t)a_bytes;
-    p->a.group_bytes = (uint32_t)(a_bytes >> 32);
-    p->a.row_bytes = (how >> GV_WGMMA_ROW_A & 15) * 16;
-    p->b.at = b;
-    p->b.next_bytes = (uint32_t)b_bytes;
-    p->b.group_bytes = (uint32_t)(b_bytes >> 32);
-    p->b.row_bytes = (how >> GV_WGMMA_ROW_B & 15) * 16;
-    p->n = how >> GV_WGMMA_N & 0x1ff;
-    p->type_d = how >> GV_WGMMA_TYPE_D & 15;
-    p->type_a = how >> GV_WGMMA_TYPE_A & 15;
-    p->type_b = how >> GV_WGMMA_TYPE_B & 15;
-    p->a_across = how >> GV_WGMMA_A_ACROSS & 1;
-    p->b_across = how >> GV_WGMMA_B_ACROSS & 1;
-    p->add = (int)(how >> GV_WGMMA_ADD);
-    p->minus = 0;
-    p->registers = NULL;
-    if (how >> GV_WGMMA_REGISTERS & 1) keep_registers(kept, (const uint32_t *)a);
-    multiply_at(kept, d, NULL, GV_PC);
+    int in_registers = how >> GV_WGMMA_REGISTERS & 1;
+    words w = {in_registers ? 0 : a, b, GV_PC, a_bytes, b_bytes, how, 0};
+    multiply(d, NULL, &w, in_registers ? (const uint32_t *)a : NULL);
 }
 
 // Shared arrays are far apart, so several may have an address with these low bits: operands are in the largest array.
@@ -269,9 +354,12 @@ void gv_wgmma_wait(uint32_t left)
     }
     of[gv_thread_slot()].used = kept;
     uint32_t spans_left = 0, first = gv_now.thread / GV_WARPGROUP * GV_WARPGROUP;
+    uint32_t *gone = &ended[gv_thread_slot() / GV_WARPGROUP], end = groups > left ? groups - left : 0;
+    if (end <= *gone) return; // another thread of the warpgroup has waited for them
+    *gone = end;
     for (uint32_t i = 0; i < under_way; i++) {
         const span *s = &spans[i];
-        if (s->rank == gv_now.rank && s->thread == first && s->group + left < groups) continue;
+        if (s->rank == gv_now.rank && s->thread == first && s->group < end) continue;
         spans[spans_left++] = *s;
     }
     under_way = spans_left;

@@ -32,11 +32,12 @@ static void bring_both(const gv_wgmma_product *p, uint32_t depth)
 
 // Reads the operands, 16 bytes of shared memory at a time: element (r, k) of A becomes a[r * depth + k], and that of B
 // becomes b[k * n + r]. In registers, A has the fragments of mma, warp by warp: see kernel_calls/mma.h.
-#define READ(name, real, converted) \
+#define READ(name, real, converted, columns) \
     static void name##_shared(real *to, uint32_t r_step, uint32_t k_step, gv_operand o, int across, uint32_t rows, \
         uint32_t depth, int type) \
     { \
         uint32_t size = gv_operand_itemsize(type), piece = 16 / size; \
+        if (columns(to, r_step, k_step, o, across, rows, depth, type)) return; \
         for (uint32_t r = 0; r < rows; r += across ? piece : 1) \
             for (uint32_t k = 0; k < depth; k += across ? 1 : piece) \
                 converted(&to[r * r_step + k * k_step], across ? r_step : k_step, \
@@ -56,12 +57,27 @@ static void bring_both(const gv_wgmma_product *p, uint32_t depth)
         if (!p->registers) name##_shared(a, depth, 1, p->a, p->a_across, GV_WGMMA_ROWS, depth, p->type_a); \
         name##_shared(b, 1, p->n, p->b, p->b_across, p->n, depth, p->type_b); \
     }
-READ(read_doubles, double, gv_to_doubles)
+#define NEVER(...) 0
+READ(read_doubles, double, gv_to_doubles, NEVER)
 
 void gv_read_operands(double *a, double *b, const gv_wgmma_product *const of[GV_WARPGROUP]) { read_doubles(a, b, of); }
 
 #if defined(__x86_64__)
-READ(read_floats, float, gv_as_floats)
+// Elements that are adjacent along K, but not as numbers, are converted in pieces of eight columns.
+static inline int read_columns(float *to, uint32_t r_step, uint32_t k_step, gv_operand o, int across, uint32_t rows,
+    uint32_t depth, int type)
+{
+    uint32_t size = gv_operand_itemsize(type), piece = 16 / size;
+    if (across || r_step != 1) return 0;
+    for (uint32_t r = 0; r < rows; r += GV_COLUMNS)
+        for (uint32_t k = 0; k < depth; k += piece) {
+            const void *from[GV_COLUMNS];
+            for (uint32_t c = 0; c < GV_COLUMNS; c++) from[c] = (const void *)gv_operand_place(o, 0, size, r + c, k);
+            gv_as_columns(&to[r + k * k_step], k_step, from, piece, type);
+        }
+    return 1;
+}
+READ(read_floats, float, gv_as_floats, read_columns)
 
 // Whether a multiple of eight numbers are whole; the largest one without its sign. 2^23 and more, and NaN, do not count
 // as whole.

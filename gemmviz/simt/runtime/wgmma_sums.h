@@ -11,13 +11,13 @@ enum { NOT_A_NUMBER = 0xff, IMPROBABLE = 0xa5 }; // bytes of sums that have not 
 typedef struct {
     uint32_t *d;
     uint32_t count, group, is_apart;
-    intptr_t apart[SUMS];
     union {
         uint32_t bits[SUMS];
         float real[SUMS];
         int32_t whole[SUMS];
         _Float16 half[2 * SUMS];
-    } value;
+    } value; // near the rest, as mostly the places are not needed
+    intptr_t apart[SUMS];
 } sums;
 
 static inline double old_sum(const sums *s, int type, uint32_t i)
@@ -36,15 +36,16 @@ static inline void put_sum(sums *s, int type, uint32_t i, double sum)
 
 static inline uint32_t *register_of(const sums *s, uint32_t i) { return (uint32_t *)((char *)s->d + s->apart[i]); }
 
-// Takes the values of the registers, and leaves bytes there that are no result. `apart`: where each is, or NULL.
-static inline void take(sums *s, uint32_t *d, uint32_t *const *apart, uint32_t count, int type)
+// Takes the values of the registers, unless the first product replaces them (`add` is 0), and leaves bytes there that
+// are no result. `apart`: where each is, or NULL.
+static inline void take(sums *s, uint32_t *d, uint32_t *const *apart, uint32_t count, int type, int add)
 {
     int byte = type == GV_FLOAT || type == GV_HALF ? NOT_A_NUMBER : IMPROBABLE;
     s->d = d;
     s->count = count;
     s->is_apart = apart != NULL;
     if (!apart) {
-        memcpy(s->value.bits, d, count * sizeof *d);
+        if (add) memcpy(s->value.bits, d, count * sizeof *d);
         memset(d, byte, count * sizeof *d);
         return;
     }

@@ -23,6 +23,7 @@ START = """#include <cuda_fp16.h>
 #include <gemmviz/ptx.h>
 using namespace gemmviz::ptx;
 struct registers { float x[4]; };
+struct many { unsigned x[32]; };
 __device__ __noinline__ float total(registers r) { return r.x[0] + r.x[1] + r.x[2] + r.x[3]; }
 __device__ __noinline__ void lose(const unsigned (&a)[4], const unsigned (&b)[2])
 {
@@ -64,6 +65,15 @@ BODIES = {
     "its sums are passed on by value": "C[lane] = total(sum);",
     "its function ends": "lose(a, b); C[lane] = other(lane) + sum.x[0];",
     "its sums are exchanged": "C[lane] = __shfl_xor_sync(~0u, sum.x[0], 1);",
+    "registers are copied together": (
+        "many all = {}; ldmatrix_x4(*(unsigned (*)[4])all.x, &tile[lane % 16 * 16 + lane / 16 * 8]); many copy = all; "
+        "mma_m16n8k16_f32_f16(sum.x, *(unsigned (*)[4])copy.x, b, sum.x); C[lane] = sum.x[0] + copy.x[lane];"
+    ),
+    "loaded registers are overwritten together": (
+        "many all = {}, ones; for (unsigned i = 0; i < 32; i++) ones.x[i] = 0x3c003c00u * (i + lane < 99); "
+        "ldmatrix_x4(*(unsigned (*)[4])all.x, &tile[lane % 16 * 16 + lane / 16 * 8]); all = ones; "
+        "mma_m16n8k16_f32_f16(sum.x, *(unsigned (*)[4])all.x, b, sum.x); C[lane] = sum.x[0] + all.x[lane];"
+    ),
     "a lane changes what it read": (
         "if (lane == 3) tile[5] = 2; ldmatrix_x4(a, &tile[lane % 16 * 16 + lane / 16 * 8]); "
         "mma_m16n8k16_f32_f16(sum.x, a, b, sum.x); C[lane] = sum.x[0] + (float)tile[5];"
@@ -175,6 +185,67 @@ __global__ void k(const half *A, const half *B, half *C, int K)
 """
     job = launch(parse(text, Path("half_sums.cu")), Problem(16, 16, 48))
     assert_same(run(job), at_once(job))
+
+
+# A warpgroup. Each body stands between the barrier behind the operands and the product.
+GROUP = """// ---gemmviz
+// entry = "k"
+// args = ["A", "B", "C"]
+// dtype = "float16"
+// accumulate = "float32"
+// capability = "9.0a"
+// block = [128]
+// grid = [1]
+// ---
+#include <cuda_fp16.h>
+#include <gemmviz/ptx.h>
+using namespace gemmviz::ptx;
+__global__ void k(const half *A, const half *B, float *C)
+{
+    __shared__ __align__(1024) half of_a[64 * 64], of_b[64 * 64];
+    __shared__ barrier met;
+    unsigned me = threadIdx.x;
+    for (int i = me; i < 64 * 64; i += 128) of_a[i] = A[i], of_b[i] = B[i];
+    if (me == 0) barrier_init(met, 1);
+    shared_written();
+    __syncthreads();
+    float sum[32];
+    BODY
+    wgmma_begin();
+    for (int k = 0; k < DEPTH; k += 16) wgmma_m64n64k16_f32_f16<ALONG_K>(sum, along_k(of_a + k), along_k(of_b + k), k);
+    wgmma_commit();
+    wgmma_wait<0>();
+    for (int i = 0; i < 32; i++) C[me * 32 + i] = sum[i];
+}
+"""
+# The depth of the product, and whether it has to be run again. Where threads come in several phases there is one
+# instruction: if each is done at once, further ones begin in the phase of the last thread.
+GROUPS = {
+    "nothing is in between": ("", 64, False),
+    "the last thread changes an operand": ("if (me == 127) of_a[5] = 7;", 64, True),
+    "a thread changes other memory": ("if (me == 100) C[0] = 1;", 64, False),
+    "the first thread comes a phase later": ("if (me == 0) { barrier_arrive(met); barrier_wait(met, 0); }", 16, False),
+    "a warp comes a phase later": (
+        "if (me == 0) barrier_arrive(met); if (me / 32 == 1) barrier_wait(met, 0);",
+        16,
+        False,
+    ),
+}
+
+
+@pytest.mark.parametrize(("body", "depth", "again"), GROUPS.values(), ids=GROUPS)
+def test_a_warpgroup_s_rows_may_be_kept_together(
+    body: str, depth: int, again: bool, at_once: Callable[..., RawTrace], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[bool] = []
+    job_of = recorder.Job
+    text = GROUP.replace("BODY", body).replace("DEPTH", str(depth))
+    job = launch(parse(text, Path("group.cu")), Problem.cube(64), {})
+    with monkeypatch.context() as patch:
+        patch.setattr(recorder, "Job", lambda *rest, **kinds: asked.append(rest[-1]) or job_of(*rest, **kinds))
+        found = run(job)
+    assert_same(found, at_once(job))
+    assert asked == [False, *([True] if again and compiler().kind == "clang" else [])]
 
 
 def test_a_lane_that_does_not_come_is_named_as_before(at_once: Callable[..., RawTrace]) -> None:
