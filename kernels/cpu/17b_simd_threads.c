@@ -192,7 +192,7 @@ void simd_threads(float *C, const float *A, const float *B, int M, int N, int K)
 
     struct rectangle rectangles[MOST];
     pthread_t ids[MOST];
-    int running[MOST] = {0};
+    int running[MOST];
     for (int t = 0; t < down * across; t++) {
         int i = (long)tall * (t / across) / down * with->rows, j = (long)wide * (t % across) / across * with->columns;
         int i_end = min((long)tall * (t / across + 1) / down * with->rows, M);
@@ -201,12 +201,10 @@ void simd_threads(float *C, const float *A, const float *B, int M, int N, int K)
             with,      C + (long)i * N + j, A + (long)i * K, B + j, i_end - i, j_end - j, K, N, Ap + t * a_floats,
             Bp + t * b_floats,
         };
-    }
-    for (int t = 1; t < down * across; t++)
         running[t] = pthread_create(&ids[t], 0, multiply_rectangle, &rectangles[t]) == 0;
-    for (int t = 0; t < down * across; t++)
-        if (!running[t]) // the first one is this thread's own, and others if no more threads can be had
-            multiply_rectangle(&rectangles[t]);
+        if (!running[t])
+            multiply_rectangle(&rectangles[t]); // no more threads to be had: this one does the work
+    }
     for (int t = 0; t < down * across; t++)
         if (running[t])
             pthread_join(ids[t], 0);
