@@ -259,12 +259,12 @@ class Words:
         bold = self._bold if QFontMetricsF(self._bold).horizontalAdvance(sentence.lead) <= room else self._small_bold
         lead = QFontMetricsF(bold).elidedText(sentence.lead, Qt.TextElideMode.ElideRight, room)
         below = inside.adjusted(0, top.height(), 0, 0)
-        font = self._font
-        if sentence.chosen and _height_of(sentence.text, QFontMetricsF(font), below.width()) > below.height() + 1:
+        font, whole = self._font, _unbroken(sentence.text)
+        if sentence.chosen and _height_of(whole, QFontMetricsF(font), below.width()) > below.height() + 1:
             font = self._small  # the formulas beside the axes leave less room
         metrics = QFontMetricsF(font)
         room_for_text = below.height() >= 0.8 * metrics.height()
-        text = fitting(_unbroken(sentence.text), metrics, below.size().toTuple()) if room_for_text else ""
+        text = fitting(whole, metrics, below.size().toTuple()) if room_for_text else ""
         complete = room_for_text and _height_of(text, metrics, below.width()) <= below.height() + 1
         if room_for_text and not complete:
             text = _shortened(text, metrics, below.width(), below.height())
