@@ -134,8 +134,10 @@ def _link(recording: Recording, stores: _Items, loads: _Items) -> tuple[Ints, np
     bits = max(len(recording.accesses) - 1, 1).bit_length()
     inputs = distinct(np.concatenate([recording.a.ravel(), recording.b.ravel()]))
     of_channel = {int(c): np.flatnonzero(loads.channel == c) for c in distinct(loads.channel)}
-    _link_turned(recording, stores, loads, lines, bits, found)
-    _link_unrolled(recording, stores, loads, lines, bits, found)
+    of_load, of_store = (_places(recording, items, lines) for items in (loads, stores))
+    of_place = {int(p): np.flatnonzero(of_load == p) for p in distinct(of_load)}
+    _link_turned(stores, loads, (of_store // _PARTS, of_load // _PARTS), bits, found)
+    _link_unrolled(stores, loads, of_store, of_place, bits, found)
     for channel in distinct(stores.channel[found < 0]):
         mine = np.flatnonzero(stores.channel == channel)
         key, value = stores.key[mine], stores.value[mine]
@@ -166,29 +168,28 @@ def _link(recording: Recording, stores: _Items, loads: _Items) -> tuple[Ints, np
     return found, lost
 
 
-def _link_turned(recording: Recording, stores: _Items, loads: _Items, lines: Ints, bits: int, found: Ints) -> None:
-    """Set, in `found`, the loads of stores whose values were turned in registers, line by line."""
-    of_load, of_store = (_places(recording, items, lines) // _PARTS for items in (loads, stores))
+def _link_turned(stores: _Items, loads: _Items, lines: tuple[Ints, Ints], bits: int, found: Ints) -> None:
+    """Set, in `found`, the loads of stores whose values were turned in registers; `lines` are those of both."""
+    of_store, of_load = lines
     # Only a load of several elements has rows that can become columns.
-    wide = distinct(of_load[loads.channel % _PARTS > 0])
-    many = {int(place): np.flatnonzero(of_load == place) for place in wide}
-    for place in distinct(of_store) if many else ():
-        mine = np.flatnonzero(of_store == place)
-        for among in many.values():
+    many = [np.flatnonzero(of_load == line) for line in distinct(of_load[loads.channel % _PARTS > 0])]
+    for line in distinct(of_store) if many else ():
+        mine = np.flatnonzero(of_store == line)
+        for among in (rows for rows in many if len(rows) == len(mine)):
             source = turned((stores.key[mine], stores.value[mine]), (loads.key[among], loads.value[among]), bits)
             if source is not None:
                 found[mine] = among[source]
                 break
 
 
-def _link_unrolled(recording: Recording, stores: _Items, loads: _Items, lines: Ints, bits: int, found: Ints) -> None:
+def _link_unrolled(
+    stores: _Items, loads: _Items, of_store: Ints, of_place: dict[int, Ints], bits: int, found: Ints
+) -> None:
     """Set, in `found`, the loads of stores that a compiler made into several instructions, if one rule fits them all.
 
     In an unrolled loop each instruction is executed too rarely to identify its load by values. The loop's text has one
     load and one store, so the instructions of a line are treated together.
     """
-    of_load, of_store = (_places(recording, items, lines) for items in (loads, stores))
-    of_place = {int(p): np.flatnonzero(of_load == p) for p in distinct(of_load)}
     for place in distinct(of_store):
         mine = np.flatnonzero(of_store == place)
         if (stores.channel[mine] == stores.channel[mine[0]]).all() or place < _PLACES or (found[mine] >= 0).all():

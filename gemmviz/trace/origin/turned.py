@@ -13,6 +13,7 @@ from gemmviz.trace.order.requests import Ints
 _WIDE = (4, 8, 16)  # elements that one row has of a block
 _HIGH = range(2, 17)  # its rows
 _LEAST = 24  # elements that have to fit: fewer could fit by chance, as the matrices have six different values
+_FIRST = 256  # elements that are tried first: most blocks do not fit, and these show it
 
 
 def turned(
@@ -29,26 +30,24 @@ def turned(
         The number of bits of a row.
     """
     (key, value), (load_key, load_value) = stores, loads
-    if len(value) != len(load_value) or len(value) < _LEAST or not np.array_equal(key >> bits, load_key >> bits):
+    if len(value) != len(load_value) or len(value) < _LEAST:
         return None
-    first = np.searchsorted(key, key >> bits << bits)
-    number = np.arange(len(key)) - first
     for wide in _WIDE:
         for high in _HIGH:
-            block, within = np.divmod(number, wide * high)
-            source: Ints = first + block * wide * high + within % high * wide + within // high
-            if source.max() < len(value) and _fit(source, key, value, load_key, load_value):
+            source = _source(key, key[:_FIRST], wide, high, bits)
+            if source.max() >= len(key) or (load_value[source] != value[:_FIRST]).any():
+                continue
+            if not np.array_equal(key >> bits, load_key >> bits):
+                return None
+            source = _source(key, key, wide, high, bits)
+            if source.max() < len(key) and (load_value[source] == value).all() and (load_key[source] < key).all():
                 return source
     return None
 
 
-def _fit(
-    source: Ints, key: Ints, value: npt.NDArray[np.float32], load_key: Ints, load_value: npt.NDArray[np.float32]
-) -> bool:
-    """Return whether each store has the value of its load, and comes after it."""
-    few = slice(0, 256)  # most do not fit, and a few elements show it
-    return bool(
-        (load_value[source[few]] == value[few]).all()
-        and (load_value[source] == value).all()
-        and (load_key[source] < key).all()
-    )
+def _source(key: Ints, some: Ints, wide: int, high: int, bits: int) -> Ints:
+    """Return the loaded elements behind the first stored ones, `some` of `key`."""
+    first = np.searchsorted(key, some >> bits << bits)
+    block, within = np.divmod(np.arange(len(some)) - first, wide * high)
+    source: Ints = first + block * wide * high + within % high * wide + within // high
+    return source
