@@ -98,7 +98,7 @@ static void pack_b(float *Bp, const float *B, int depth, int columns, long ldb, 
     for (int j = 0; j < panels(columns, width) * width; j += FLOATS) {
         float *to = Bp + (long)j / width * width * depth + j % width;
         for (int k = 0; k < depth; k++, to += width) {
-            simd_prefetch(B + (k + FLOATS) * ldb + j); // no CPU foresees a row that is far from the one before
+            simd_prefetch(B + (k + FLOATS) * ldb + j); // the CPU itself prefetches no row so far away
             if (j + FLOATS <= columns)
                 simd_store(to, simd_load(B + k * ldb + j));
             else
