@@ -227,7 +227,10 @@ def standing_text(standing: Standing, session: Session) -> str:
     if standing.share is not None and standing.library_gflops is not None:
         named = {"share": percent(standing.share), "library": tr(standing.library)}
         of = gflops_text(standing.library_gflops)
-        ranks.append(tr("{share} of {library} ({gflops} GFLOPS in the same run)", gflops=of, **named))
+        if "library_gflops" in row:
+            ranks.append(tr("{share} of {library} ({gflops} GFLOPS in the same run)", gflops=of, **named))
+        else:  # each result of this machine is the newest one: the library's may be of another run
+            ranks.append(tr("{share} of {library} ({gflops} GFLOPS)", gflops=of, **named))
     if standing.peak_share is not None:
         share, kind = percent(standing.peak_share), row.get("peak_kind")
         with_kind = tr("{share} of the peak ({kind}, modelled)", share=share, kind=kind)
