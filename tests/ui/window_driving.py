@@ -82,3 +82,11 @@ def put_cursor(editor, part, *, select=False):
     if select:
         cursor.setPosition(at + len(part), cursor.MoveMode.KeepAnchor)
     editor.setTextCursor(cursor)
+
+
+def bare(window, tmp_path):
+    """Write a file with the chosen kernel and without front matter."""
+    text = window.session.choice.text
+    path = tmp_path / "bare.cu"
+    path.write_text(text[text.index("template") : text.index("// ---gemmviz breaks")])
+    return path
