@@ -9,7 +9,7 @@ from functools import cache
 LINUX = sys.platform.startswith("linux")
 # linux/prctl.h
 PR_SET_PDEATHSIG, PR_SET_NO_NEW_PRIVS, PR_CAPBSET_DROP, PR_SET_CHILD_SUBREAPER = 1, 38, 24, 36
-_PROT_NONE, _MAP_FIXED, _MAP_NORESERVE = 0, 0x10, 0x4000  # mmap(2); Python has no names for them
+_PROT_NONE, _MAP_FIXED, MAP_NORESERVE = 0, 0x10, 0x4000  # mmap(2); Python has no names for them
 
 
 @cache
@@ -107,11 +107,27 @@ def remove_memory(address: int, size: int) -> None:
     OSError
         When the kernel refuses it.
     """
+    _map_again(address, size, _PROT_NONE, mmap.MAP_PRIVATE | MAP_NORESERVE)
+
+
+def replace_memory(address: int, size: int, *, shared: bool) -> None:
+    """Replace whole pages of this process by new ones of zeros. Linux counts them as memory that will be used.
+
+    Raises
+    ------
+    OSError
+        When the kernel refuses it.
+    """
+    kind = mmap.MAP_SHARED if shared else mmap.MAP_PRIVATE
+    _map_again(address, size, mmap.PROT_READ | mmap.PROT_WRITE, kind)
+
+
+def _map_again(address: int, size: int, protection: int, kind: int) -> None:
     function = _library().mmap
     function.restype = ctypes.c_void_p
-    flags = ctypes.c_int(mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | _MAP_FIXED | _MAP_NORESERVE)
+    flags = ctypes.c_int(kind | mmap.MAP_ANONYMOUS | _MAP_FIXED)
     pages, none = (ctypes.c_void_p(address), ctypes.c_size_t(size)), (ctypes.c_int(-1), ctypes.c_long(0))
-    if function(*pages, ctypes.c_int(_PROT_NONE), flags, *none) != address:
+    if function(*pages, ctypes.c_int(protection), flags, *none) != address:
         _refused()
 
 

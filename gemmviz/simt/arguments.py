@@ -19,16 +19,21 @@ from gemmviz.catalogue.tensor_map import SUFFIX
 from gemmviz.catalogue.whole_numbers import bias_for
 from gemmviz.language import tr
 from gemmviz.language.numbers import thousands
+from gemmviz.sandbox import libc
 from gemmviz.sandbox.result_memory import HUGE_PAGE
 from gemmviz.simt import tma_boxes
 
 GUARD_BYTES = 1 << 20
+FAR_BYTES = 8 << 30
+"""The addresses without memory on both sides of a matrix and its guard zones: as many as an ``int`` indexes floats."""
 _ALIGNMENT = 256  # as cudaMalloc aligns
 _MANY_BYTES = 512 << 10  # a huge page takes less time than so many bytes in small ones
 
 
 class GuardedMatrix:
     """An array of zeros with guard zones of `GUARD_BYTES` bytes on both sides, aligned as on a GPU.
+
+    A use of the `FAR_BYTES` addresses on both sides of these is a fault: no other memory is there.
 
     `shared`: processes that are forked later write to it, too. New pages of such memory take longer.
     """
@@ -37,16 +42,15 @@ class GuardedMatrix:
         nbytes = count * dtype.itemsize
         self._many = not shared and nbytes >= _MANY_BYTES
         alignment = HUGE_PAGE if self._many else _ALIGNMENT
-        kind = (mmap.MAP_SHARED if shared else mmap.MAP_PRIVATE) | mmap.MAP_ANONYMOUS
         try:
-            self._memory = mmap.mmap(-1, -nbytes % alignment + nbytes + 2 * GUARD_BYTES + alignment, flags=kind)
+            self._memory, first = _memory(nbytes + 2 * GUARD_BYTES + alignment, shared)
         except (OSError, OverflowError):
             message = tr(
                 "a matrix of {count} elements does not fit in memory: record a smaller size", count=thousands(count)
             )
             raise ConstraintError(message) from None
         raw = np.frombuffer(self._memory, np.uint8)
-        self._start = start = GUARD_BYTES + -(raw.ctypes.data + GUARD_BYTES) % alignment
+        self._start = start = first + GUARD_BYTES + -(raw.ctypes.data + first + GUARD_BYTES) % alignment
         self.view = raw[start : start + nbytes].view(dtype)
         self.address = self.view.ctypes.data
 
@@ -56,6 +60,20 @@ class GuardedMatrix:
             return
         with suppress(OSError):  # Linux may have none
             self._memory.madvise(mmap.MADV_HUGEPAGE, self._start, -(-self.view.nbytes // HUGE_PAGE) * HUGE_PAGE)
+
+
+def _memory(nbytes: int, shared: bool) -> tuple[mmap.mmap, int]:
+    """Return new memory between addresses without memory, and the offset of its first byte."""
+    nbytes += -nbytes % mmap.PAGESIZE
+    try:
+        pages = mmap.mmap(-1, nbytes + 2 * FAR_BYTES, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | libc.MAP_NORESERVE)
+    except OSError:  # so many addresses are not allowed here
+        return mmap.mmap(-1, nbytes, flags=(mmap.MAP_SHARED if shared else mmap.MAP_PRIVATE) | mmap.MAP_ANONYMOUS), 0
+    begin = np.frombuffer(pages, np.uint8).ctypes.data
+    libc.replace_memory(begin + FAR_BYTES, nbytes, shared=shared)
+    for place in (begin, begin + FAR_BYTES + nbytes):
+        libc.remove_memory(place, FAR_BYTES)
+    return pages, FAR_BYTES
 
 
 @dataclass(frozen=True)

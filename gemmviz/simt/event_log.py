@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from gemmviz.sandbox.libc import MAP_NORESERVE
 from gemmviz.sandbox.result_memory import HUGE_PAGE
 from gemmviz.simt.block_order import order_of, reordered
 from gemmviz.simt.layout import EVENT, EventAddresses, RecorderRun
@@ -18,7 +19,6 @@ FIELDS = EVENT.itemsize // 8
 """The fields of an event, each of 8 bytes."""
 _COUNT_BYTES = 8  # in front of the log
 _BARRIER_BYTES = 8
-_MAP_NORESERVE = 0x4000  # mmap(2); Python has no name for it
 
 
 @dataclass(frozen=True)
@@ -50,7 +50,7 @@ class EventLog:
     def __init__(self, code: ctypes.CDLL, capacity: int, processes: int) -> None:
         self._code = code
         kind = mmap.MAP_SHARED if processes > 1 else mmap.MAP_PRIVATE  # new shared pages take longer
-        kind |= mmap.MAP_ANONYMOUS | _MAP_NORESERVE
+        kind |= mmap.MAP_ANONYMOUS | MAP_NORESERVE
         self._pages = mmap.mmap(-1, _COUNT_BYTES + HUGE_PAGE + capacity * EVENT.itemsize, flags=kind)
         start = ctypes.addressof(ctypes.c_char.from_buffer(self._pages))
         self._log = _COUNT_BYTES + -(start + _COUNT_BYTES) % HUGE_PAGE

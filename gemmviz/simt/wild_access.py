@@ -7,10 +7,10 @@ from gemmviz.catalogue.device_code import device_code
 from gemmviz.catalogue.launch import Launch
 from gemmviz.catalogue.matrices import MATRICES
 from gemmviz.catalogue.plain_code import plain_code
-from gemmviz.simt.layout import RecorderRun
+from gemmviz.simt.arguments import FAR_BYTES
+from gemmviz.simt.layout import RecorderRun, WatchedArray
 
 NULL_PAGES = 1 << 16  # a lower address comes from a null pointer, not from an index
-_FAR = 1 << 32
 _LOCAL = re.compile(
     r"(?<![\w:])(?:float|double|int|unsigned|uint\w*|half2?|__half2?|__nv_bfloat162?|float[234]|u?int[234]|T|char|short)"
     r"\s+(\w+)\s*\[[^\]]*\](?:\s*\[[^\]]*\])*\s*(?=[;=,])"
@@ -24,7 +24,8 @@ _NEAR_STACKS = 2  # see runtime/recording.h
 def meant(job: RecorderRun, launch: Launch, line: int) -> tuple[str, int] | None:
     """Return the element that a faulting access meant, and the number of elements of its matrix; None if unknown.
 
-    It is known if the source line indexes only one matrix. A, B and C are too close to be distinguished by the address.
+    It belongs to the matrix that is near the address. Where this process may not reserve the addresses around A, B and
+    C, they are close together: then it is known only if the source line indexes one of them.
 
     Parameters
     ----------
@@ -33,24 +34,29 @@ def meant(job: RecorderRun, launch: Launch, line: int) -> tuple[str, int] | None
     launch
         The launch.
     line
-        The line of the kernel's file, from 1.
+        The line of the kernel's file, from 1; 0 if it is not known.
     """
-    if job.signal not in (signal.SIGSEGV, signal.SIGBUS) or job.fault_address < NULL_PAGES or not line:
+    if job.signal not in (signal.SIGSEGV, signal.SIGBUS) or job.fault_address < NULL_PAGES:
         return None
-    text = plain_code(launch.kernel.text).split("\n")[line - 1]
-    named = [
-        which
-        for which, matrix in enumerate(MATRICES)
-        for name in _parameters(launch, matrix)
-        if re.search(rf"\b{name}\s*[\[+]", text)
-    ]
-    if len(named) != 1:
+    near = [which for which in range(len(MATRICES)) if _is_near(job.array[which], job.fault_address)]
+    if len(near) > 1:
+        near = [which for which in near if _indexes(launch, line, MATRICES[which])]
+    if len(near) != 1:
         return None
-    array = job.array[named[0]]
-    offset = job.fault_address - array.start
-    if abs(offset) > _FAR:
-        return None
-    return f"{MATRICES[named[0]]}[{offset // array.itemsize}]", array.bytes // array.itemsize
+    array = job.array[near[0]]
+    index = (job.fault_address - array.start) // array.itemsize
+    return f"{MATRICES[near[0]]}[{index}]", array.bytes // array.itemsize
+
+
+def _is_near(array: WatchedArray, address: int) -> bool:
+    reach = array.guard + FAR_BYTES
+    return bool(-reach <= address - array.start < array.bytes + reach)
+
+
+def _indexes(launch: Launch, line: int, matrix: str) -> bool:
+    """Return whether a line of the kernel's file, from 1, indexes a matrix by the entry's name of it."""
+    text = plain_code(launch.kernel.text).split("\n")[line - 1] if line else ""
+    return any(re.search(rf"\b{name}\s*[\[+]", text) for name in _parameters(launch, matrix))
 
 
 def local_arrays(launch: Launch) -> list[str]:

@@ -1,6 +1,8 @@
 """Accesses through a null pointer and far outside of a local array: the fault names them and their line."""
 
+import mmap
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -8,6 +10,8 @@ from gemmviz.catalogue.errors import KernelFault
 from gemmviz.catalogue.kernel import parse
 from gemmviz.catalogue.launch import launch
 from gemmviz.catalogue.problem import Problem
+from gemmviz.simt import arguments
+from gemmviz.simt.arguments import FAR_BYTES
 from gemmviz.trace.recording.record import record
 
 MATTER = """// ---gemmviz
@@ -76,3 +80,36 @@ def test_after_a_local_array_the_pointer_may_have_been_overwritten() -> None:
 def test_an_access_far_outside_of_a_local_array_is_named(statement: str, said: str, distance: int) -> None:
     far = FAR.replace("STATEMENT", statement.format(d=distance))
     assert said in str(fault(f"{far}{HEAD}    C[i] = A[i] + far_away((long)N / 16);\n}}\n"))
+
+
+@pytest.mark.parametrize("distance", [1 << 20, 1 << 24, 1 << 28, 1 << 29, 1 << 30, -(1 << 20), -(1 << 29), -(1 << 30)])
+@pytest.mark.parametrize(
+    ("statement", "matrix"),
+    [
+        ("C[i + D] = A[i] + B[i]; // here", "C"),
+        ("C[i] = A[i + D] + B[i]; // here", "A"),
+        ("const float *at = B + D;\n    C[i] = A[i];\n    C[i] = at[i]; // here", "B"),
+        ("C[i] = B[i];\n    *reinterpret_cast<float4 *>(C + D) = make_float4(A[i], 0, 0, 0); // here", "C"),
+    ],
+    ids=["write", "read", "pointer", "vector"],
+)
+def test_no_memory_is_far_outside_of_a_matrix(statement: str, matrix: str, distance: int) -> None:
+    # Its recording's own memory is somewhere: a write there would be found by nobody.
+    found = str(fault(f"{HEAD}    {statement.replace('D', str(distance))}\n}}\n"))
+    assert f"{matrix}[{distance}], out of bounds (it has 256 elements)" in found
+
+
+def test_without_the_addresses_around_a_matrix_it_is_recorded_as_well(monkeypatch: pytest.MonkeyPatch) -> None:
+    refused = []
+
+    class Narrow(mmap.mmap):
+        def __new__(cls, *args: Any, **kwargs: Any) -> "Narrow":
+            if args[1] > FAR_BYTES:
+                refused.append(args[1])
+                raise OSError
+            return super().__new__(cls, *args, **kwargs)
+
+    monkeypatch.setattr(arguments.mmap, "mmap", Narrow)
+    kernel = parse(f"{MATTER}{HEAD}    C[i] = A[i] + B[i];\n}}\n", Path("mine.cu"))
+    assert record(launch(kernel, Problem(16, 16, 16)), deadline_s=10).accesses.element.size == 48
+    assert len(refused) >= 3
