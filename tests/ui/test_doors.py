@@ -20,7 +20,7 @@ from gemmviz.session.rules.last_place import keep_place
 from gemmviz.session.tour.lessons import find_lesson
 from gemmviz.ui.panels import doors as doors_file
 from gemmviz.ui.panels.door_file import FilePicture
-from gemmviz.ui.panels.door_pictures import SectorsPicture
+from gemmviz.ui.panels.door_sectors import SectorsPicture
 from gemmviz.ui.panels.doors import Doors
 from gemmviz.ui.panels.kernel_chooser import find_kernel
 from gemmviz.ui.source import pasted

@@ -1,17 +1,11 @@
 """The picture of the third door: a file with a kernel, and C, whose elements are checked."""
 
-from PySide6.QtCore import QPointF, QRectF, QSize, Qt
-from PySide6.QtGui import QColor, QFont, QPainter, QPaintEvent, QPen, QPolygonF
-from PySide6.QtWidgets import QSizePolicy, QWidget
+from PySide6.QtCore import QPointF, QRectF, Qt
+from PySide6.QtGui import QColor, QPainter, QPen, QPolygonF
 
 from gemmviz.language import tr
-from gemmviz.session.models.preferences import Preferences
-from gemmviz.ui.connections import listen
-from gemmviz.ui.look.style import scaled
-from gemmviz.ui.look.theme import THEMES
-from gemmviz.ui.panels.door_pictures import type_px
+from gemmviz.ui.panels.door_picture import DoorPicture
 
-_TYPE, _MARGIN = 11, 12  # pixels, at a scale of type of 1
 _FILE = "my_kernel.cu"
 _LINES = ((0.0, 0.8), (0.0, 1.0), (0.1, 0.75), (0.1, 0.65), (0.1, 0.9), (0.2, 0.85), (0.1, 0.5), (0.0, 0.06))
 """Where each line of the drawn file begins and ends, in widths."""
@@ -20,54 +14,26 @@ _READS = (0, 4, 5)
 _CELLS = 4
 
 
-class FilePicture(QWidget):
-    """Draws a file, an arrow, and the four blocks of C.
+class FilePicture(DoorPicture):
+    """Draws a file at the left, an arrow, the four blocks of C at the right, and a text below C."""
 
-    Parameters
-    ----------
-    preferences
-        Have the theme and the size of type.
-    """
-
-    def __init__(self, preferences: Preferences) -> None:
-        super().__init__()
-        self._preferences = preferences
-        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
-        self.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
-        listen(self, preferences.themed, self._on_theme)
-
-    def _on_theme(self) -> None:
-        self.update()
-
-    def sizeHint(self) -> QSize:
-        """Ask for no width: the door decides."""
-        return QSize(1, round(scaled(10 * _TYPE)))
-
-    def paintEvent(self, event: QPaintEvent) -> None:
-        """Draw the file at the left, C at the right, and the text below C."""
-        theme = THEMES[self._preferences.theme]
-        with QPainter(self) as painter:
-            painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-            painter.fillRect(self.rect(), QColor(theme.background))
-            font = QFont(self.font())
-            font.setPixelSize(round(type_px(self)))
-            painter.setFont(font)
-            line, margin = 1.5 * painter.fontMetrics().height(), scaled(_MARGIN)
-            inside = QRectF(self.rect()).adjusted(margin, margin, -margin, -margin)
-            sheet = QRectF(inside.left(), inside.top(), 0.52 * inside.width(), inside.height())
-            self._draw_file(painter, sheet, line)
-            side = min(0.3 * inside.width(), inside.height() - line)
-            cells = QRectF(inside.right() - side, inside.center().y() - (side + line) / 2, side, side)
-            self._draw_arrow(painter, sheet.right() + margin, cells.left() - margin, cells.center().y())
-            self._draw_cells(painter, cells)
-            below = QRectF(cells.center().x() - side, cells.bottom(), 2 * side, line)
-            below.setRight(inside.right() + margin)
-            below.setLeft(2 * cells.center().x() - below.right())
-            painter.setPen(QColor(theme.good))
-            painter.drawText(below, Qt.AlignmentFlag.AlignCenter, tr("✓ C checked"))
+    def _draw(self, painter: QPainter, inside: QRectF, margin: float) -> None:
+        painter.setFont(self._type())
+        line = 1.5 * painter.fontMetrics().height()
+        sheet = QRectF(inside.left(), inside.top(), 0.52 * inside.width(), inside.height())
+        self._draw_file(painter, sheet, line)
+        side = min(0.3 * inside.width(), inside.height() - line)
+        cells = QRectF(inside.right() - side, inside.center().y() - (side + line) / 2, side, side)
+        self._draw_arrow(painter, sheet.right() + margin, cells.left() - margin, cells.center().y())
+        self._draw_cells(painter, cells)
+        below = QRectF(cells.center().x() - side, cells.bottom(), 2 * side, line)
+        below.setRight(inside.right() + margin)
+        below.setLeft(2 * cells.center().x() - below.right())
+        painter.setPen(QColor(self._theme.good))
+        painter.drawText(below, Qt.AlignmentFlag.AlignCenter, tr("✓ C checked"))
 
     def _draw_file(self, painter: QPainter, sheet: QRectF, line: float) -> None:
-        theme = THEMES[self._preferences.theme]
+        theme = self._theme
         painter.setPen(QPen(QColor(theme.outline), 1))
         painter.setBrush(QColor(theme.panel))
         painter.drawRoundedRect(sheet, 6, 6)
@@ -83,7 +49,7 @@ class FilePicture(QWidget):
             painter.drawRoundedRect(QRectF(left, head.bottom() + number * step, wide, high), 2, 2)
 
     def _draw_arrow(self, painter: QPainter, left: float, right: float, y: float) -> None:
-        colour, tip = QColor(THEMES[self._preferences.theme].accent), 6.0
+        colour, tip = QColor(self._theme.accent), 6.0
         painter.setPen(QPen(colour, 2))
         painter.drawLine(QPointF(left, y), QPointF(right - tip, y))
         painter.setPen(Qt.PenStyle.NoPen)
@@ -93,7 +59,7 @@ class FilePicture(QWidget):
         )
 
     def _draw_cells(self, painter: QPainter, place: QRectF) -> None:
-        theme, cell = THEMES[self._preferences.theme], place.width() / _CELLS
+        theme, cell = self._theme, place.width() / _CELLS
         painter.setPen(QPen(QColor(theme.background), 2))
         for row in range(_CELLS):
             for column in range(_CELLS):

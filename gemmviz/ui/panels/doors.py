@@ -34,7 +34,7 @@ from gemmviz.ui.look.theme import THEMES
 from gemmviz.ui.panels.door_card import GAP, PICTURE, add_card
 from gemmviz.ui.panels.door_demo import kept_demo
 from gemmviz.ui.panels.door_file import FilePicture
-from gemmviz.ui.panels.door_pictures import SectorsPicture
+from gemmviz.ui.panels.door_sectors import SectorsPicture
 from gemmviz.ui.stage.stage import Stage
 
 if TYPE_CHECKING:
