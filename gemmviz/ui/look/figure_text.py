@@ -77,10 +77,10 @@ def shown_name(kernel: Kernel, session: Session) -> str:
         return tr("{rung} {changes}", rung=rung, changes=changes_text(kernel))
     choice = session.choice
     if not choice.is_shipped_file(kernel) and kernel.name == kernel.alias:
-        others = (k for k in choice.kernels if k.path != kernel.path and k.path.name == kernel.path.name)
-        if next(others, None) is not None:
-            path = kernel.path
-            return own_name(path, told_apart(path, {own_name(path)}.__contains__))
+        others = {k.name for k in choice.kernels if k.path != kernel.path and k.path.name == kernel.path.name}
+        if others:
+            taken = others | {own_name(kernel.path)}
+            return own_name(kernel.path, kernel.folders or told_apart(kernel.path, taken.__contains__))
     shared = sum(k.alias == kernel.alias for k in choice.kernels) > 1
     return kernel.name if shared else kernel.alias
 
