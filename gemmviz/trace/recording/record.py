@@ -271,7 +271,10 @@ def _arrays(launch: Launch, raw: recorder.RawTrace) -> list[Array]:
     swizzled = swizzles(raw.tma, raw.shared)
     kinds = zip(raw.state.variables, raw.state.are_flags, strict=True) if raw.state else ()
     variables = [Array(one.name, "flags" if flags else "device", one.shape, one.dtype) for one, flags in kinds]
-    shared = [Array(s.name, "shared", s.shape, s.dtype, swizzle=of) for s, of in zip(raw.shared, swizzled, strict=True)]
+    shared = [
+        Array(s.name, "shared", s.shape, s.dtype, swizzle=of, panels=s.panels)
+        for s, of in zip(raw.shared, swizzled, strict=True)
+    ]
     return matrices + shared + variables
 
 
