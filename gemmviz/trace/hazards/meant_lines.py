@@ -11,6 +11,7 @@ from gemmviz.catalogue.plain_code import plain_code
 from gemmviz.trace.recording.recording import Recording
 
 _INDICES = r"(?:\[(?:[^\[\]]|\[[^\[\]]*\])*\]\s*)+"
+_FUNCTION = r"\b(?!\w*(?:prefetch|load)|(?:if|for|while|switch|return)\b)\w+"
 _CLOSES = {"(": ")", "{": "}"}
 
 
@@ -32,18 +33,25 @@ def line_for_result(recording: Recording) -> int:
     """Return a line of the kernel that is there to write its result; 0 if none is.
 
     It is the first one that assigns to an element, or else the last one that gives the matrix, or the address of an
-    element, to a function as the first argument.
+    element, to a function. A pointer that begins in the matrix is taken for it, if no other pointer has its name.
     """
     code = plain_code(recording.text, directives=False)
     head = head_end(recording, code)
-    begin = code.find("{", _end(code, head, "(")) + 1
-    if not head or not begin:
+    closed = _end(code, head, "(")
+    begin = code.find("{", closed) + 1
+    if not head or not begin or ";" in code[closed:begin]:  # a declaration without a body
         return 0
     end = _end(code, begin, "{")
-    names = "|".join(map(re.escape, _result_parameters(recording, code[head : _end(code, head, "(")])))
-    assigns = rf"\b(?:{names})\s*{_INDICES}[-+*/]?=(?!=)|\*\s*(?:\(\s*)?(?:{names})\b[^;=]*=(?!=)"
-    hands = rf"\b(?!\w*(?:prefetch|load))\w+(?:<[^;<>]*>)?\(\s*&?\s*(?:{names})\b"
-    return (_first(code, begin, end, assigns) or _last(code, begin, end, hands)) if names else 0
+    of_result = [re.escape(name) for name in _result_parameters(recording, code[head:closed])]
+    if not of_result:
+        return 0
+    pointer = rf"(?<!const )\b\w+\s*\*\s*(\w+)\s*=\s*&?\s*(?:{'|'.join(of_result)})\b"
+    inside = [name for name in re.findall(pointer, code[begin:end]) if _is_one(name, code[begin:end])]
+    names = "|".join([*of_result, *inside])
+    at = rf"\*\s*(?:\([^();]*\*\s*\)\s*)?(?:\(\s*)?(?:{names})\b[^;=]*"
+    assigns = rf"\b(?:{names})\s*{_INDICES}[-+*/]?=(?!=)|(?<!\w ){at}=(?!=)"
+    hands = rf"{_FUNCTION}(?:<[^;<>]*>)?\([^;{{}}()]*(?<![\w.])(?:{names})\b"
+    return _first(code, begin, end, assigns) or _last(code, begin, end, hands)
 
 
 def head_end(recording: Recording, code: str) -> int:
@@ -62,6 +70,11 @@ def _result_parameters(recording: Recording, parameters: str) -> Iterator[str]:
             for words, role in zip(named, kernel.args, strict=True):
                 if words and role.partition(".")[0] == ("D" if kernel.has_d else "C"):
                     yield words[-1]
+
+
+def _is_one(pointer: str, body: str) -> bool:
+    """Return whether a pointer of that name is declared only once in a function."""
+    return len(re.findall(rf"\w\s*\*\s*{pointer}\s*=", body)) == 1
 
 
 def _apart(parameters: str) -> list[str]:
