@@ -45,7 +45,7 @@ def broken(kernel: Kernel, ids: Iterable[str]) -> Kernel:
     for start, end, replacement, _ in reversed(places):
         text = text[:start] + replacement + text[end:]
     suffix = "+".join(change.id for change in chosen)
-    return parse(text, kernel.path.with_stem(f"{kernel.path.stem}~{suffix}"))
+    return parse(text, kernel.path.with_stem(f"{kernel.path.stem}~{suffix}"), kernel.folders)
 
 
 def fitting(kernel: Kernel) -> tuple[Break, ...]:

@@ -1,7 +1,7 @@
 """Reads a kernel file: one source that describes itself in a TOML front matter."""
 
 from collections.abc import Callable
-from functools import lru_cache
+from functools import lru_cache, partial
 from pathlib import Path
 
 from gemmviz.catalogue import batch, demo, front_matter, launch_checks, shared_code, switches, tensor_map
@@ -47,7 +47,7 @@ def load(path: Path) -> Kernel:
     return _located(_of_file, read(path), path)
 
 
-def parse(text: str, path: Path) -> Kernel:
+def parse(text: str, path: Path, folders: str = "") -> Kernel:
     """Make a kernel of a file's text, as `load` does.
 
     Parameters
@@ -56,13 +56,15 @@ def parse(text: str, path: Path) -> Kernel:
         The whole file.
     path
         Its path; the suffix decides the backend (``.c``, ``.cu``, or ``.toml`` for a reference).
+    folders
+        The folders in the kernel's name: see `Kernel`.
 
     Raises
     ------
     FrontMatterError
         As `load` does.
     """
-    return _located(_of_text, text, path)
+    return _located(partial(_of_text, folders=folders), text, path)
 
 
 def _located(build: Callable[[str, Path], Kernel], text: str, path: Path) -> Kernel:
@@ -72,7 +74,7 @@ def _located(build: Callable[[str, Path], Kernel], text: str, path: Path) -> Ker
         raise located(error, text, path) from None
 
 
-def _build(text: str, path: Path) -> Kernel:
+def _build(text: str, path: Path, folders: str = "") -> Kernel:
     table = matter_table(text, path)
     matter = front_matter.read_matter(table)
     version = matter.get("version", 1)
@@ -87,7 +89,7 @@ def _build(text: str, path: Path) -> Kernel:
         raise FrontMatterError(message, about=unknown[0].rpartition(".")[2])
     if "code_of" in matter:
         raise shared_code.has_code()
-    name = own_name(path)
+    name = own_name(path, folders)
     backend = _BACKEND_OF.get(path.suffix) or _LIBRARIES.get(str(matter.get("library")))
     if backend is None:
         message = tr("a {suffix} file needs library = one of {known}", suffix=path.suffix, known=", ".join(_LIBRARIES))
@@ -136,6 +138,7 @@ def _build(text: str, path: Path) -> Kernel:
         version=version,
         demo=shown,
         unknown=unknown,
+        folders=folders,
     )
     if kernel.recordable:
         _check(kernel)

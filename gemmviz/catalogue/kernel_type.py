@@ -35,6 +35,9 @@ class Kernel:
         The name for the command line: the file's name without number and suffix.
     path, text
         The file, and all of its text, front matter included; the code may be another file's (see `read`).
+    folders
+        The folders of the file that are a part of the name, as another kernel has the file's name: ``"new"``,
+        ``"me/new"``. Empty for most kernels.
     backend
         ``"c"`` and ``"cuda"`` are kernels with a source; the others are library references.
     title, idea, source, alias
@@ -139,6 +142,7 @@ class Kernel:
     division: Division | None = None
     structs: tuple[tuple[int, int], ...] = ()
     struct_pointers: tuple[bool, ...] = ()
+    folders: str = ""
 
     @cached_property
     def sha256(self) -> str:
@@ -171,6 +175,11 @@ class Kernel:
         left_out = front_matter.left_out(self.unknown, self.version, self.path.name)
         of_demo = demo.not_found(self.demo, self.text, self.path.name) if not self.changes else ()
         return (*left_out, *of_demo, *hidden_registers(self.text, self.path.name))
+
+    @property
+    def shown_file(self) -> str:
+        """The name of the file for people, with the folders that are a part of the kernel's name."""
+        return f"{self.folders}/{self.path.name}".lstrip("/")
 
     @property
     def base_name(self) -> str:

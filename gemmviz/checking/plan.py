@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from itertools import zip_longest
+from math import prod
 from typing import TypedDict
 
 from gemmviz.catalogue.errors import GemmvizError
@@ -24,6 +25,9 @@ _MOST_PRODUCTS_OF_EQUAL_SIZES = 2**23
 _MOST_CONSTANTS = 3
 # Three tiles of 64 and a rest, or two of 128.
 _DEEP = 200
+# Sides of C: one of them is behind the first tile, also if the kernel takes multiples of 8 alone.
+_BEHIND_A_TILE = (40, 56, 72, 104, 136, 200, 264, 392, 520)
+_MOST_PRODUCTS_OF_TILES = 2**23
 # A row or a column in 8 bits begins again at 256.
 _OF_BYTES = re.compile(r"\b(?:u_?int8_t|int8_t|uchar|char)\s+\w+\s*=[^;]*\bblockIdx\b")
 _ABOVE_BYTES = Problem(272, 288, 16)
@@ -87,6 +91,7 @@ def plan(kernel: Kernel, sizes: Iterable[Problem], params: dict[str, int]) -> Ch
         if _OF_BYTES.search(kernel.text):
             own += filter(None, [nearest_size(kernel, _ABOVE_BYTES, base)])
         own += _other_constants(kernel, base, own)
+        own += _several_tiles(kernel, base, own)
     if not own:
         launch(kernel, _EVEN, base)  # the error gives the reason: a parameter may be wrong, and not the size
     chosen.launches = [(size, base) for size in dict.fromkeys(own)]
@@ -94,6 +99,7 @@ def plan(kernel: Kernel, sizes: Iterable[Problem], params: dict[str, int]) -> Ch
         return chosen
     if not asked:
         chosen.launches += [case for case in telling(kernel, base) if case not in chosen.launches]
+        chosen.launches += [case for case in _small_blocks(kernel, base) if case not in chosen.launches]
 
     # The parameters in turns: where there are too many values, each parameter has some.
     others = ([(name, value) for value in offered[1:]] for name, offered in kernel.params.items())
@@ -132,6 +138,53 @@ def _tiles_along_k(kernel: Kernel, base: dict[str, int], size: Problem) -> list[
         # Equal sizes are tried at three tiles, too: other sizes of this kind are often powers of two.
         sizes += filter(None, [nearest_size(kernel, Problem.cube(3 * least.k), base)])
     return [s for s in sizes if s.m <= size.m or s.m * s.n * s.k <= _MOST_PRODUCTS_OF_EQUAL_SIZES]
+
+
+def _several_tiles(kernel: Kernel, base: dict[str, int], own: list[Problem]) -> list[Problem]:
+    """Return a size with several tiles of C in both directions, if the other sizes have one tile in a direction.
+
+    A tile that is taken for the first one, or put in its place, is not noticed if there is only one. The sides of a
+    tile are found by the number of blocks, which grows behind each.
+    """
+    least = nearest_size(kernel, Problem.cube(1), base) if kernel.backend == "cuda" else None
+    if least is None:
+        return []
+
+    def blocks(size: Problem) -> int:
+        try:
+            return prod(launch(kernel, size, base).grid)
+        except GemmvizError:  # the check of another size will report the fault
+            return 0
+
+    def is_behind(size: Problem | None) -> bool:
+        """Return whether a size has more blocks than one tile."""
+        return size is not None and blocks(size) > blocks(least)
+
+    def down(side: int) -> Problem | None:
+        return nearest_size(kernel, Problem(side, least.n, least.k), base)
+
+    def across(side: int) -> Problem | None:
+        return nearest_size(kernel, Problem(least.m, side, least.k), base)
+
+    if any(is_behind(down(size.m)) and is_behind(across(size.n)) for size in own):
+        return []
+    sizes = [next(filter(is_behind, map(side_of, _BEHIND_A_TILE)), None) for side_of in (down, across)]
+    if sizes[0] is None or sizes[1] is None:
+        return []
+    size = nearest_size(kernel, Problem(sizes[0].m + 4, sizes[1].n + 20, _EVEN.k), base)
+    return [size] if size and size.m * size.n * size.k <= _MOST_PRODUCTS_OF_TILES else []
+
+
+def _small_blocks(kernel: Kernel, base: dict[str, int]) -> list[tuple[Problem, dict[str, int]]]:
+    """Return a launch of a C kernel with the parameters of its demo: several of its blocks are within small sizes.
+
+    The blocks of a loop are not known otherwise, and those for a CPU's caches have hundreds of rows.
+    """
+    if kernel.backend != "c" or kernel.demo is None:
+        return []
+    small = base | kernel.demo.params
+    size = uneven(kernel, small)
+    return [(size, small)] if size else []
 
 
 def _other_constants(kernel: Kernel, base: dict[str, int], own: list[Problem]) -> list[Problem]:

@@ -24,7 +24,7 @@ def scaled_findings(job: Launch, recording: Recording) -> list[Finding]:
     """
     if not recording.wrong:
         return []
-    right = result_for(job, recording.a @ recording.b)
+    right = result_for(job, recording.product)
     row, column = (int(i) for i in np.argwhere(recording.c != right)[0])
     log = recording.accesses
     stores = log.site[(log.array == C) & log.write]

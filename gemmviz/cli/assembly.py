@@ -68,7 +68,7 @@ def _run(args: argparse.Namespace) -> int:
     options.print_notes(kernel)
     settings = options.params(args)
     problem = own_problem(kernel, args, settings)
-    request = AssembleRequest(*launched(1, kernel, problem), settings, args.arch)
+    request = AssembleRequest(1, **launched(kernel, problem), params=settings, architecture=args.arch)
     with driving(Named([kernel])) as engine:
         reply = engine.run(request)
     if isinstance(reply, Failed):

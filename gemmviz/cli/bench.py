@@ -9,7 +9,7 @@ from typing import Any
 
 from gemmviz.bench import export, results, store
 from gemmviz.bench.document import Document
-from gemmviz.bench.entries import KernelEntry
+from gemmviz.bench.entries import KernelEntry, kernel_entry
 from gemmviz.bench.protocol import Protocol
 from gemmviz.catalogue.errors import ConstraintError, GemmvizError
 from gemmviz.catalogue.kernel import Kernel
@@ -147,10 +147,7 @@ def _entries(kernels: list[Kernel], settings: dict[str, int]) -> list[KernelEntr
     for name in settings:
         if not any(name in kernel.params for kernel in kernels):
             raise ConstraintError(f"none of these kernels has a parameter {name!r}")
-    return [
-        {"path": str(k.path), "text": k.text, "params": {n: v for n, v in settings.items() if n in k.params}}
-        for k in kernels
-    ]
+    return [kernel_entry(k, {n: v for n, v in settings.items() if n in k.params}) for k in kernels]
 
 
 def _by_size(

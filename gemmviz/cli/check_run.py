@@ -7,6 +7,7 @@ from rich.console import Console
 
 from gemmviz.catalogue.errors import BuildError, ConstraintError, GemmvizError, Unavailable
 from gemmviz.catalogue.kernel import Kernel
+from gemmviz.catalogue.plain_kernel import plain_kernel
 from gemmviz.checking.plan import CheckPlan
 from gemmviz.checking.report import Report
 from gemmviz.engine.consent import Named
@@ -41,7 +42,7 @@ def check(
     left_out = list(todo.left_out)
     usual = todo.launches[0][1]
     refusal = ""
-    request = CheckRequest(1, str(kernel.path), kernel.text, todo.to_plain(), deadline_s)
+    request = CheckRequest(1, **plain_kernel(kernel), launches=todo.to_plain(), deadline_s=deadline_s)
     for report in serve(request) if serve else _reports(kernel, request):
         if report.refused:
             if must_fit and report.params == usual:

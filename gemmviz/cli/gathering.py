@@ -4,7 +4,9 @@ from gemmviz.bench import results
 from gemmviz.bench.claims import BenchJob, ClaimPlan, Evidence, ProfileJob, RecordJob, counted
 from gemmviz.bench.document import Document, Measured
 from gemmviz.bench.protocol import Protocol
+from gemmviz.catalogue.problem import Problem
 from gemmviz.cli.driving import EngineDriver
+from gemmviz.engine.launched import launched
 from gemmviz.engine.messages import (
     BenchDone,
     BenchRequest,
@@ -63,8 +65,8 @@ class Gathering:
     def _record(self, job: RecordJob, place: tuple[float, float]) -> None:
         self._run += 1
         case = job.case
-        size, params = case.size, dict(case.params)
-        request = RecordRequest(self._run, job.path, job.text, *size, params, as_written=case.as_written)
+        fields, params = launched(job.kernel, Problem(*case.size)), dict(case.params)
+        request = RecordRequest(self._run, **fields, params=params, as_written=case.as_written)
         reply = self._driver.run(request, *place)
         if isinstance(reply, Recorded):
             recording = untrusted.checked_recording(reply.recording)

@@ -82,8 +82,9 @@ def _run(args: argparse.Namespace) -> int:
         problem = own_problem(kernel, args, params)
     job = launch(kernel, problem, params)
     request = RecordRequest(
-        *launched(1, kernel, problem),
-        job.params,
+        1,
+        **launched(kernel, problem),
+        params=job.params,
         # The traffic of the links between several GPUs is counted from the accesses.
         order="none" if args.accesses or kernel.division else "totals",
         deadline_s=args.deadline,

@@ -111,7 +111,9 @@ def _run(args: argparse.Namespace) -> int:
     # Without a size: the size that the window would choose.
     problem = options.problem(args) if options.has_size(args) else picture_problem(kernel)
     job = launch(kernel, problem, picture_params(kernel, problem) | options.params(args))
-    request = RecordRequest(*launched(1, kernel, problem), job.params, args.order, as_written=args.as_written)
+    request = RecordRequest(
+        1, **launched(kernel, problem), params=job.params, order=args.order, as_written=args.as_written
+    )
     reply = engine_reply(request, Named([kernel]))
     set_language(args.language or "en")
     first, end, every = args.steps or (0, None, None)

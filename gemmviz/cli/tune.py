@@ -69,7 +69,7 @@ def _run(args: argparse.Namespace) -> int:
         return _forget(args.forget)
     kernel, problem = find(args.kernel, options.ladder()), options.problem(args)
     options.print_notes(kernel)
-    request = messages.TuneRequest(*launched(1, kernel, problem), options.params(args), args.seconds)
+    request = messages.TuneRequest(1, **launched(kernel, problem), held=options.params(args), seconds=args.seconds)
     if args.cluster:
         from gemmviz.cli import clustering  # late: few people have a cluster
 

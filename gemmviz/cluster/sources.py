@@ -12,7 +12,6 @@ from gemmviz.catalogue.errors import GemmvizError
 from gemmviz.catalogue.includes import VARIABLE
 from gemmviz.catalogue.kernel import Kernel
 from gemmviz.catalogue.ladder import find, ladder
-from gemmviz.catalogue.own_name import named_alike
 from gemmviz.cluster.piece import MOST_FILES, SentFile, SentKernel, SentSources
 from gemmviz.engine.consent import Source, base_path, sources
 from gemmviz.engine.messages import (
@@ -119,7 +118,7 @@ def restored(request: Request, sent: SentSources, folder: Path) -> tuple[Request
             kernel = find(one.name, known)
             path, text = kernel.path, kernel.text
         else:
-            path, text = named_alike(below(folder, one.path), Path(one.path)), one.text
+            path, text = below(folder, one.path), one.text
             _write(path, text.encode("utf-8", "surrogatepass"))
         if digest(text) != one.sha256:
             raise GemmvizError(

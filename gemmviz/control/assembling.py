@@ -68,7 +68,12 @@ class Assembling:
         self._run = self._engines.next_run()
         code.begin(tr("Compiling {kernel}", kernel=made.kernel.alias))
         self._worker.submit(
-            AssembleRequest(*launched(self._run, made.kernel, made.problem), dict(made.params), code.architecture)
+            AssembleRequest(
+                self._run,
+                **launched(made.kernel, made.problem),
+                params=dict(made.params),
+                architecture=code.architecture,
+            )
         )
 
     def _on_reply(self, reply: Reply) -> None:

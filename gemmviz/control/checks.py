@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 
 from gemmviz.catalogue.errors import GemmvizError
 from gemmviz.catalogue.kernel import Kernel
+from gemmviz.catalogue.plain_kernel import plain_kernel
 from gemmviz.checking import report_text
 from gemmviz.checking.plan import CheckPlan, plan
 from gemmviz.checking.report import Report
@@ -107,7 +108,8 @@ class Checks:
         if kernel is self.session.choice.kernel:
             self.session.findings.start(kernel.text)
         self._show_progress(tr("Checking {kernel}", kernel=kernel.alias), None)
-        self._engines.recorder.submit(CheckRequest(self._run.number, str(kernel.path), kernel.text, todo.to_plain()))
+        request = CheckRequest(self._run.number, **plain_kernel(kernel), launches=todo.to_plain())
+        self._engines.recorder.submit(request)
 
     def _on_reply(self, reply: Reply) -> None:
         run = self._run

@@ -12,9 +12,11 @@ from gemmviz.bench.claims import BenchJob, Claim, ProfileJob, RecordJob, Source
 from gemmviz.bench.document import Document
 from gemmviz.bench.protocol import Protocol
 from gemmviz.catalogue.errors import GemmvizError
+from gemmviz.catalogue.problem import Problem
 from gemmviz.control.claims_judge import ClaimsJudge
 from gemmviz.control.engines import Engines
 from gemmviz.control.failures import tell_busy
+from gemmviz.engine.launched import launched
 from gemmviz.engine.messages import (
     BenchDone,
     BenchRequest,
@@ -188,7 +190,9 @@ class ClaimsRunner:
         self._busy, self._run = True, self._engines.next_run()
         self._engines.recorder.submit(
             RecordRequest(
-                *(self._run, job.path, job.text, *job.case.size, dict(job.case.params)),
+                self._run,
+                **launched(job.kernel, Problem(*job.case.size)),
+                params=dict(job.case.params),
                 as_written=job.case.as_written,
             )
         )

@@ -3,7 +3,7 @@
 from gemmviz.backends.driver import DeviceFacts
 from gemmviz.backends.environment import CpuFacts, cpu_of
 from gemmviz.bench.document import Document
-from gemmviz.bench.entries import KernelEntry
+from gemmviz.bench.entries import KernelEntry, kernel_entry
 from gemmviz.bench.figures import TRANSFER, Turn
 from gemmviz.bench.row import FAILURES
 from gemmviz.bench.status_names import status_name
@@ -139,7 +139,7 @@ class Measuring:
     def _measure_jobs(self, jobs: list[Job], problems: list[Problem] | None) -> None:
         for kernel, _ in jobs:
             self.session.results.keep_variant(kernel)
-        self.measure([{"path": str(k.path), "text": k.text, "params": params} for k, params in jobs], problems)
+        self.measure([kernel_entry(k, params) for k, params in jobs], problems)
 
     def measure(self, kernels: list[KernelEntry], problems: list[Problem] | None = None) -> None:
         """Measure some kernels, each in the form of ``BenchRequest``.

@@ -72,9 +72,10 @@ class SecondRecorder:
         beside.progress.set("record", (tr("Recording {rung}", rung=kernel.alias), None))
         self._worker.submit(
             RecordRequest(
-                *launched(self._run, kernel, beside.choice.problem),
-                dict(beside.choice.params),
-                self.session.choice.order,
+                self._run,
+                **launched(kernel, beside.choice.problem),
+                params=dict(beside.choice.params),
+                order=self.session.choice.order,
                 capacity=self.session.side_by_side.room,
                 as_written=self.session.choice.as_written,
             )

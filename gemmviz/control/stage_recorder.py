@@ -29,9 +29,10 @@ _OF_LAUNCHES = ("crash", "timeout")
 def request_for(choice: Choice, run: int = 0) -> RecordRequest:
     """Return the request to record the chosen kernel."""
     return RecordRequest(
-        *launched(run, choice.kernel, choice.problem),
-        dict(choice.params),
-        choice.order,
+        run,
+        **launched(choice.kernel, choice.problem),
+        params=dict(choice.params),
+        order=choice.order,
         as_written=choice.as_written,
     )
 

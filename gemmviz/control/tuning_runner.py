@@ -78,7 +78,7 @@ class TuningRunner:
         session.tuning.start(kernel, problem)
         self._show_progress(tr("Starting"), None)
         seconds = float(session.tuning.seconds)
-        self._engines.bench.submit(TuneRequest(*launched(self._run, kernel, problem), seconds=seconds))
+        self._engines.bench.submit(TuneRequest(self._run, **launched(kernel, problem), seconds=seconds))
 
     def _on_reply(self, reply: Reply) -> None:
         tuning = self.session.tuning

@@ -8,9 +8,11 @@ from dataclasses import dataclass, field, replace
 
 from gemmviz.assembly.summary import summary
 from gemmviz.bench.document import Document
+from gemmviz.bench.entries import kernel_entry
 from gemmviz.catalogue.errors import GemmvizError
 from gemmviz.catalogue.kernel import Kernel
 from gemmviz.catalogue.launch import launch
+from gemmviz.catalogue.plain_kernel import plain_kernel
 from gemmviz.catalogue.problem import Problem
 from gemmviz.checking.plan import CheckPlan
 from gemmviz.engine.launched import launched
@@ -135,8 +137,9 @@ def _final(replies: list[Reply]) -> Reply:
 def _worked(version: Version, wanted: Wanted) -> Generator[Request, list[Reply], Version]:
     """Record a version."""
     request = RecordRequest(
-        *launched(wanted.run, version.launch.kernel, version.launch.problem),
-        version.launch.params,
+        wanted.run,
+        **launched(version.launch.kernel, version.launch.problem),
+        params=version.launch.params,
         order="none",
         deadline_s=wanted.deadline_s,
         as_written=wanted.as_written,
@@ -159,8 +162,9 @@ def _coded(version: Version, wanted: Wanted) -> Generator[Request, list[Reply], 
         on_gpu = any(kernel.backend == "cuda" for kernel in wanted.kernels)
         return replace(version, no_code=tr("{name} is not a CUDA kernel", name=version.name) if on_gpu else "")
     made = version.launch
-    fields = launched(wanted.run, made.kernel, made.problem)
-    reply = _final((yield AssembleRequest(*fields, made.params, wanted.architecture)))
+    fields = launched(made.kernel, made.problem)
+    request = AssembleRequest(wanted.run, **fields, params=made.params, architecture=wanted.architecture)
+    reply = _final((yield request))
     if isinstance(reply, Failed):
         if reply.kind == "refused" and wanted.architecture:
             raise RequestFailed(reply)
@@ -178,7 +182,7 @@ def _measured(versions: list[Version], size: Problem, wanted: Wanted) -> Generat
             yield BenchRequest(
                 wanted.run,
                 [
-                    {"path": str(kernel.path), "text": kernel.text, "params": version.launch.params}
+                    kernel_entry(kernel, version.launch.params)
                     for kernel, version in zip(kernels, versions, strict=True)
                 ],
                 [(size.m, size.n, size.k)],
@@ -217,7 +221,7 @@ def _checked(version: Version, wanted: Wanted) -> Generator[Request, list[Reply]
     """Look for defects of a version, at this size alone."""
     made = version.launch
     todo = CheckPlan([(made.problem, made.params)]).to_plain()
-    replies = yield CheckRequest(wanted.run, str(made.kernel.path), made.kernel.text, todo, wanted.deadline_s)
+    replies = yield CheckRequest(wanted.run, **plain_kernel(made.kernel), launches=todo, deadline_s=wanted.deadline_s)
     reply = _final(replies)
     if isinstance(reply, Failed):
         return replace(version, no_report=reply.message)

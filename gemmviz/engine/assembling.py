@@ -1,14 +1,13 @@
 """The engine's part of a request for machine code."""
 
 from collections.abc import Callable
-from pathlib import Path
 
 from gemmviz.assembly import assemble as assembly
 from gemmviz.backends.compiler import BUILD_TIMEOUT_S
 from gemmviz.backends.driver import driver
-from gemmviz.catalogue.kernel import parse
 from gemmviz.catalogue.launch import launch
 from gemmviz.catalogue.problem import Problem
+from gemmviz.engine.launched import requested
 from gemmviz.engine.messages import Assembled, AssembleRequest, Progress, Reply
 
 
@@ -21,7 +20,7 @@ def assemble(request: AssembleRequest, send: Callable[[Reply], None]) -> None:
         As `gemmviz.assembly.assemble.assemble` does.
     """
     problem = Problem(request.m, request.n, request.k)
-    concrete = launch(parse(request.text, Path(request.path)), problem, request.params)
+    concrete = launch(requested(request), problem, request.params)
     device = driver().device
 
     def progress(text: str) -> None:

@@ -2,7 +2,6 @@
 
 import time
 from dataclasses import dataclass, field, replace
-from pathlib import Path
 
 from gemmviz.bench import results
 from gemmviz.bench.document import Document
@@ -11,8 +10,9 @@ from gemmviz.bench.tuning.outcome import candidate, outcome
 from gemmviz.bench.tuning.search import Search
 from gemmviz.bench.tuning.space import Space, space
 from gemmviz.catalogue.errors import GemmvizError
-from gemmviz.catalogue.kernel import Kernel, parse
+from gemmviz.catalogue.kernel import Kernel
 from gemmviz.catalogue.problem import Problem
+from gemmviz.engine.launched import requested
 from gemmviz.engine.messages import Searched, Tried, TuneRequest
 from gemmviz.language import tr
 
@@ -77,7 +77,7 @@ def tuned_kernel(request: TuneRequest) -> tuple[Kernel, Problem]:
     GemmvizError
         For a kernel that cannot be tuned.
     """
-    kernel = parse(request.text, Path(request.path))
+    kernel = requested(request)
     if not kernel.recordable:
         raise GemmvizError(tr("{kernel} is a library: there is nothing to tune", kernel=kernel.name))
     if kernel.exhibit:

@@ -14,14 +14,14 @@ from gemmviz.backends.native import NativeBackend
 from gemmviz.backends.openblas import OpenblasBackend
 from gemmviz.bench import results, transfers
 from gemmviz.bench.document import Document
-from gemmviz.bench.entries import KernelEntry
+from gemmviz.bench.entries import KernelEntry, kernel_of_entry
 from gemmviz.bench.measure import Bench, Finished, Measurement, MeasureStep
 from gemmviz.bench.protocol import Protocol
 from gemmviz.bench.rounds import take_turns
 from gemmviz.bench.timing import Samples
 from gemmviz.bench.verification_reference import References
 from gemmviz.catalogue.errors import GemmvizError, Unavailable
-from gemmviz.catalogue.kernel import Kernel, parse
+from gemmviz.catalogue.kernel import Kernel
 from gemmviz.catalogue.problem import Problem
 from gemmviz.engine.messages import (
     MOST_LABEL,
@@ -195,7 +195,7 @@ class _Size:
 def _read(entry: KernelEntry) -> Kernel | str:
     """Return the kernel, or the reason why its file cannot be read: other kernels are still measured."""
     try:
-        return parse(entry["text"], Path(entry["path"]))
+        return kernel_of_entry(entry)
     except GemmvizError as error:
         return str(error)
 

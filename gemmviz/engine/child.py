@@ -203,15 +203,15 @@ def _import_for_recording() -> None:
 
 def _record(request: RecordRequest, send: Send) -> None:
     # Late: see `_import_for`.
-    from gemmviz.catalogue.kernel import parse
     from gemmviz.catalogue.launch import launch
     from gemmviz.catalogue.problem import Problem
+    from gemmviz.engine.launched import requested
     from gemmviz.trace import hazards
     from gemmviz.trace.cost import traffic
     from gemmviz.trace.order import timeline
     from gemmviz.trace.recording.record import TOTALS_BYTES, record, room
 
-    concrete = launch(parse(request.text, Path(request.path)), Problem(request.m, request.n, request.k), request.params)
+    concrete = launch(requested(request), Problem(request.m, request.n, request.k), request.params)
 
     def progress(text: str, within_s: float | None) -> None:
         send(Progress(request.run, text, deadline_s=within_s))
@@ -245,13 +245,13 @@ def _record(request: RecordRequest, send: Send) -> None:
 
 def _check(request: CheckRequest, cancel: threading.Event, send: Send) -> None:
     # Late: see `_import_for`.
-    from gemmviz.catalogue.kernel import parse
     from gemmviz.catalogue.launch import launch
     from gemmviz.catalogue.problem import Problem
     from gemmviz.checking.examine import examine
     from gemmviz.checking.fault_reason import blame_locals
+    from gemmviz.engine.launched import requested
 
-    kernel = parse(request.text, Path(request.path))
+    kernel = requested(request)
     for number, entry in enumerate(request.launches):
         if cancel.is_set():
             send(Failed(request.run, "cancelled", tr("cancelled")))

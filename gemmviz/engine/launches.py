@@ -2,11 +2,10 @@
 
 from collections.abc import Iterator
 from dataclasses import replace
-from pathlib import Path
 
-from gemmviz.catalogue.kernel import parse
 from gemmviz.catalogue.problem import Problem
 from gemmviz.checking.crash import crashed, skipped
+from gemmviz.engine.launched import requested
 from gemmviz.engine.messages import Checked, CheckRequest, Failed
 from gemmviz.language import tr
 
@@ -43,7 +42,7 @@ class Launches:
         end
             The reason; its kind is ``"crash"`` or ``"timeout"``.
         """
-        kernel = parse(self._request.text, Path(self._request.path))
+        kernel = requested(self._request)
         reason = ""
         while self.left:
             entry = self._request.launches[self._done]

@@ -6,11 +6,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from gemmviz.bench import results, rows, transfers
-from gemmviz.bench.entries import KernelEntry
+from gemmviz.bench.entries import KernelEntry, kernel_of_entry
 from gemmviz.bench.protocol import Protocol
 from gemmviz.bench.row import Row, Status
 from gemmviz.catalogue.errors import GemmvizError
-from gemmviz.catalogue.kernel import parse
 from gemmviz.catalogue.launch import launch
 from gemmviz.catalogue.problem import Problem
 from gemmviz.engine.messages import Result
@@ -98,7 +97,7 @@ class Ledger:
             return transfers.new_row(problem, *entry["transfer"])
         path, params = Path(entry["path"]), dict(entry.get("params", {}))
         try:
-            kernel = parse(entry["text"], path)
+            kernel = kernel_of_entry(entry)
         except GemmvizError as error:
             return results.unreadable_row(path, entry["text"], problem, str(error))
         row = results.new_row(kernel, problem, params)
@@ -111,7 +110,7 @@ def _transfer(entries: Sequence[KernelEntry]) -> list[KernelEntry]:
     """Return the entry for the copies to the GPU and back, if one of the kernels runs on it."""
     for entry in entries:
         with suppress(GemmvizError):
-            kernel = parse(entry["text"], Path(entry["path"]))
+            kernel = kernel_of_entry(entry)
             if kernel.backend in _ON_A_GPU:
                 return [{"transfer": [kernel.dtype, kernel.dtype_out]}]
     return []
@@ -119,5 +118,5 @@ def _transfer(entries: Sequence[KernelEntry]) -> list[KernelEntry]:
 
 def _exhibit(entry: KernelEntry) -> str:
     with suppress(GemmvizError, KeyError):
-        return parse(entry["text"], Path(entry["path"])).exhibit
+        return kernel_of_entry(entry).exhibit
     return ""

@@ -34,12 +34,13 @@ class RecordRequest:
     """Record a kernel: answered by `Progress`, then `Recorded`, or by `Failed`.
 
     ``path`` is the file (its suffix gives the language), ``text`` is the source to record, which may differ from the
-    file on disk. ``order`` is that of the timeline (``"grid"`` or ``"block"``); ``"none"``: no timeline; ``"totals"``:
-    only the sums of accesses, in a fraction of the memory; ``"verdict"``: only C and the diagnostics. ``deadline_s`` is
-    the kernel's time limit in seconds of processor time. ``blocks`` is the range of blocks to record, without its end;
-    None: all. ``capacity`` is the largest number of accesses to keep;
-    None: as many as fit in memory. ``as_written``: every access in the text, not only those that remain after
-    compiling. ``random``: with random numbers as A and B, whose C is rounded: then no element counts as wrong.
+    file on disk, and ``folders`` are those in the kernel's name: see `gemmviz.catalogue.kernel.Kernel`. ``order`` is
+    that of the timeline (``"grid"`` or ``"block"``); ``"none"``: no timeline; ``"totals"``: only the sums of accesses,
+    in a fraction of the memory; ``"verdict"``: only C and the diagnostics. ``deadline_s`` is the kernel's time limit in
+    seconds of processor time. ``blocks`` is the range of blocks to record, without its end; None: all. ``capacity`` is
+    the largest number of accesses to keep; None: as many as fit in memory. ``as_written``: every access in the text,
+    not only those that remain after compiling. ``random``: with random numbers as A and B, whose C is rounded: then no
+    element counts as wrong.
     """
 
     run: int
@@ -55,6 +56,7 @@ class RecordRequest:
     capacity: int | None = None
     as_written: bool = False
     random: bool = False
+    folders: str = ""
     language: str = "en"
 
 
@@ -62,7 +64,7 @@ class RecordRequest:
 class CheckRequest:
     """Look for defects: answered by `Progress` and one `Checked` per launch, in order, then `Done`; or by `Failed`.
 
-    ``path`` and ``text`` are as in `RecordRequest`.
+    ``path``, ``text`` and ``folders`` are as in `RecordRequest`.
     ``deadline_s`` is for each launch, in seconds of processor time. ``first`` and ``watches`` are for
     `supervisor.Engine`: the number of the first entry, and whether the process ended at it before. Then only the
     indices of local arrays are checked, and which variables have no value, and ``Done`` alone is the answer, or
@@ -76,6 +78,7 @@ class CheckRequest:
     deadline_s: float = 20.0
     first: int = 0
     watches: bool = False
+    folders: str = ""
     language: str = "en"
 
 
@@ -99,9 +102,9 @@ class BenchRequest:
 class TuneRequest:
     """Search a kernel's parameters for the fastest: answered by `Header`, `Progress` and `Tried`, then `Searched`.
 
-    ``path`` and ``text`` are as in `RecordRequest`. ``held`` are the parameters with a fixed value; ``seconds`` is the
-    time limit of the search. After the death of a process, ``known`` holds its results, ``[candidate, row, whether it
-    is final]``, and ``spent_s`` the time that they took; `supervisor.Engine` adds both.
+    ``path``, ``text`` and ``folders`` are as in `RecordRequest`. ``held`` are the parameters with a fixed value;
+    ``seconds`` is the time limit of the search. After the death of a process, ``known`` holds its results,
+    ``[candidate, row, whether it is final]``, and ``spent_s`` the time that they took; `supervisor.Engine` adds both.
     """
 
     run: int
@@ -114,6 +117,7 @@ class TuneRequest:
     seconds: float = 120.0
     known: list[list[Any]] = field(default_factory=list)
     spent_s: float = 0.0
+    folders: str = ""
     language: str = "en"
 
 
@@ -139,8 +143,8 @@ class CountRequest:
 class AssembleRequest:
     """Compile and disassemble a CUDA kernel: answered by `Progress`, then `Assembled`, or by `Failed`.
 
-    ``path`` and ``text`` are as in `RecordRequest`. ``architecture`` is for example ``"sm_80"``; if it is empty, that
-    of this machine's GPU, else one that suits the kernel.
+    ``path``, ``text`` and ``folders`` are as in `RecordRequest`. ``architecture`` is for example ``"sm_80"``; if it is
+    empty, that of this machine's GPU, else one that suits the kernel.
     """
 
     run: int
@@ -151,6 +155,7 @@ class AssembleRequest:
     k: int
     params: dict[str, int] = field(default_factory=dict)
     architecture: str = ""
+    folders: str = ""
     language: str = "en"
 
 

@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 from gemmviz.catalogue.guessing.flaw import Flaw
 from gemmviz.catalogue.kernel import Kernel
+from gemmviz.catalogue.plain_kernel import plain_kernel
 from gemmviz.catalogue.problem import Problem
 from gemmviz.checking.plan import CheckEntry
 from gemmviz.engine.messages import Checked, CheckRequest
@@ -34,7 +35,7 @@ def race_trier(engine: Engine, cancel: threading.Event) -> Callable[[Kernel, Pro
 
     def try_race(kernel: Kernel, size: Problem) -> Flaw | None:
         entry = CheckEntry(m=size.m, n=size.n, k=size.k, params=kernel.defaults)
-        request = CheckRequest(next(runs), str(kernel.path), kernel.text, [entry])
+        request = CheckRequest(next(runs), **plain_kernel(kernel), launches=[entry])
         reports = [one.report for one in engine.run(request, cancel) if isinstance(one, Checked)]
         above = front_matter_lines(kernel)
         races = (_flaw(one, size, above) for report in reports for one in report.findings if one.kind == "race")

@@ -25,7 +25,7 @@ def rounding_fault(kernel: Kernel, recording: Recording) -> str:
     """
     problem = Problem(recording.m, recording.n, recording.k)
     job = launch(kernel, problem, recording.params)
-    expected = result_for(job, recording.a @ recording.b)
+    expected = result_for(job, recording.product)
     magnitude = abs(job.alpha) * (np.abs(recording.a) @ np.abs(recording.b))
     if job.beta and not kernel.zeroed:
         magnitude = magnitude + abs(job.beta * c_before(problem.shape("C")))

@@ -254,5 +254,12 @@ def _watching(request: RecordRequest) -> CheckRequest:
     """Return the request that looks at the local arrays of a launch whose recording crashed."""
     launch = CheckEntry(m=request.m, n=request.n, k=request.k, params=request.params)
     return CheckRequest(
-        request.run, request.path, request.text, [launch], request.deadline_s, watches=True, language=request.language
+        request.run,
+        request.path,
+        request.text,
+        [launch],
+        request.deadline_s,
+        watches=True,
+        folders=request.folders,
+        language=request.language,
     )

@@ -48,8 +48,9 @@ def trier(engine: Engine, cancel: threading.Event, *, random: bool = False) -> C
 
     def try_one(kernel: Kernel, problem: Problem) -> Verdict:
         request = RecordRequest(
-            *launched(next(runs), kernel, problem),
-            kernel.defaults,
+            next(runs),
+            **launched(kernel, problem),
+            params=kernel.defaults,
             order="verdict",
             deadline_s=_DEADLINE_S,
             random=random,
@@ -89,7 +90,12 @@ def device_trier(engine: Engine, cancel: threading.Event) -> Callable[[Kernel, P
     runs = itertools.count(1)
 
     def try_device(kernel: Kernel, problem: Problem) -> BuildError | None:
-        request = AssembleRequest(*launched(next(runs), kernel, problem), kernel.defaults, _NEWEST_ARCHITECTURE)
+        request = AssembleRequest(
+            next(runs),
+            **launched(kernel, problem),
+            params=kernel.defaults,
+            architecture=_NEWEST_ARCHITECTURE,
+        )
         for reply in engine.run(request, cancel):
             if isinstance(reply, Failed) and reply.kind == "compile":
                 above = front_matter_lines(kernel)

@@ -1,12 +1,11 @@
 """The jobs of a proof: a kernel at a size with parameters, as plain data that another process can take."""
 
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import TypedDict
 
 from gemmviz.bench.entries import ProfileEntry
-from gemmviz.catalogue.kernel import parse
 from gemmviz.catalogue.launch import Launch, launch
+from gemmviz.catalogue.plain_kernel import PlainKernel, kernel_of, plain_kernel
 from gemmviz.catalogue.problem import Problem
 
 
@@ -24,7 +23,7 @@ class Answer(TypedDict):
 
 @dataclass(frozen=True)
 class Job:
-    """One launch to prove: the file's path and text, the size, and the value of each parameter."""
+    """One launch to prove: the kernel as plain data, the size, and the value of each parameter."""
 
     path: str
     text: str
@@ -32,12 +31,13 @@ class Job:
     n: int
     k: int
     params: dict[str, int] = field(default_factory=dict)
+    folders: str = ""
 
     @classmethod
     def of(cls, job: Launch) -> "Job":
         """Return a launch as plain data."""
         size = job.problem
-        return cls(str(job.kernel.path), job.kernel.text, size.m, size.n, size.k, dict(job.params))
+        return cls(**plain_kernel(job.kernel), m=size.m, n=size.n, k=size.k, params=dict(job.params))
 
     def launch(self) -> Launch:
         """Return the launch.
@@ -47,11 +47,13 @@ class Job:
         GemmvizError
             As `parse` and `launch` do.
         """
-        return launch(parse(self.text, Path(self.path)), Problem(self.m, self.n, self.k), self.params)
+        kernel = kernel_of(self.path, self.text, self.folders)
+        return launch(kernel, Problem(self.m, self.n, self.k), self.params)
 
     def to_plain(self) -> ProfileEntry:
         """Return the job as plain data."""
-        return {"path": self.path, "text": self.text, "m": self.m, "n": self.n, "k": self.k, "params": self.params}
+        kernel: PlainKernel = {"path": self.path, "text": self.text, "folders": self.folders}
+        return {**kernel, "m": self.m, "n": self.n, "k": self.k, "params": self.params}
 
     @classmethod
     def from_plain(cls, plain: ProfileEntry) -> "Job":

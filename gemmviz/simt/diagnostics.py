@@ -7,6 +7,7 @@ from typing import Literal
 from gemmviz.catalogue.launch import Launch
 from gemmviz.language import tr, trn
 from gemmviz.simt.layout import MAX_NOTES, DiagnosticRecord, NoteKind, RecorderRun
+from gemmviz.simt.meant_arrivals import arriving_line
 
 Kind = Literal["out of bounds", "barrier divergence", "race"]
 _RACES = (NoteKind.OPERAND, NoteKind.EARLY, NoteKind.LATE, NoteKind.MADE_TWICE)
@@ -81,7 +82,9 @@ def diagnostics_of_run(
         kind = _KINDS.get(note.kind, "barrier divergence")
         if note.kind in (NoteKind.STUCK_AT_MBARRIER, NoteKind.STUCK_AT_BARRIER):
             announced = line_of(note.announced_pc) if note.announced_pc else 0
-            sentence = _stuck(note, launch, barrier_name, other, announced)
+            arrives = arriving_line(launch.kernel.text, barrier_name(note.barrier)) if _is_lonely(note) else 0
+            sentence = _stuck(note, launch, barrier_name, other, announced, arrives)
+            other = arrives or other
         elif note.kind in (NoteKind.EARLY, NoteKind.LATE, NoteKind.MADE_TWICE):
             sentence = _out_of_order(note, launch, barrier_name, other)
         else:
@@ -117,8 +120,18 @@ def who(launch: Launch, block: int, thread: int) -> str:
     )
 
 
+def _is_lonely(note: DiagnosticRecord) -> bool:
+    """Return whether a thread waits at an mbarrier at which nobody has arrived, and for which no bytes came."""
+    return bool(note.kind == NoteKind.STUCK_AT_MBARRIER and note.arrivals and not note.other and not note.other_barrier)
+
+
 def _stuck(
-    note: DiagnosticRecord, launch: Launch, barrier_name: Callable[[int], str], line: int, announced: int
+    note: DiagnosticRecord,
+    launch: Launch,
+    barrier_name: Callable[[int], str],
+    line: int,
+    announced: int,
+    arrives: int,
 ) -> str:
     """Return a sentence about the event that a thread waits for when no thread can continue."""
     culprit = who(launch, note.block, note.thread)
@@ -141,11 +154,13 @@ def _stuck(
         parity=note.parity,
         bytes=note.copied,
     )
-    return _came(note, barrier_name, waits, line, announced) if line else waits
+    return _came(note, barrier_name, waits, line, announced, arrives) if line else waits
 
 
-def _came(note: DiagnosticRecord, barrier_name: Callable[[int], str], waits: str, line: int, announced: int) -> str:
-    """Add to a sentence about an mbarrier the lines of what happened there last, and of the last announcement."""
+def _came(
+    note: DiagnosticRecord, barrier_name: Callable[[int], str], waits: str, line: int, announced: int, arrives: int
+) -> str:
+    """Add to a sentence about an mbarrier the lines of what happened there last, or is there to happen."""
     if note.other_barrier:
         return tr(
             "{waits}; {other} has got {bytes} bytes more than were announced there, from line {line}",
@@ -159,6 +174,11 @@ def _came(note: DiagnosticRecord, barrier_name: Callable[[int], str], waits: str
             return tr("{waits}, and line {line} announces them", waits=waits, line=line)
         values = {"waits": waits, "announced": announced, "line": line}
         return tr("{waits}: line {announced} announces bytes, and line {line} brought the last ones", **values)
+    if not note.other and arrives:
+        values = {"waits": waits, "line": line, "arrives": arrives}
+        return tr(
+            "{waits}; none has come since line {line} initialised it; line {arrives} is there to arrive", **values
+        )
     if not note.other:
         return tr("{waits}; none has come since line {line} initialised it", waits=waits, line=line)
     return trn(

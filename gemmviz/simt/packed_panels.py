@@ -18,8 +18,11 @@ def panels_of_run(code: ct.CDLL) -> list[SharedArray]:
     Returns
     -------
     list
-        Each with its name, (panels, depth, width) and dtype ``"float32"``; ``offset`` is 0, as it has no symbol.
+        Arrays of packed panels, each with its name, (panels, depth, width) and dtype ``"float32"``; ``offset`` is 0, as
+        it has no symbol.
     """
     made: Any = ct.POINTER(Panels)()
     count = code.gv_panels_made(ct.byref(made))
-    return [SharedArray(p.name.decode(errors="replace"), 0, tuple(p.shape), "float32") for p in made[:count]]
+    return [
+        SharedArray(p.name.decode(errors="replace"), 0, tuple(p.shape), "float32", panels=True) for p in made[:count]
+    ]

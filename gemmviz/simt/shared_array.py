@@ -8,9 +8,13 @@ BARRIER = "barrier"
 
 @dataclass(frozen=True)
 class SharedArray:
-    """A ``__shared__`` array in the compiler's layout: name, offset in bytes from the anchor, shape, dtype."""
+    """A ``__shared__`` array in the compiler's layout: name, offset in bytes from the anchor, shape, dtype.
+
+    Of an array of packed panels, the shape is (panels, depth, width).
+    """
 
     name: str
     offset: int
     shape: tuple[int, ...]
     dtype: str
+    panels: bool = False

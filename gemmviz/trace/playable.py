@@ -144,7 +144,7 @@ class Playable:
         np.maximum.at(last, element, self.timeline.step_of_row[rows[position]])
         at = np.full(info.shape, -1, np.int64)
         at[info.cells(np.arange(info.size))] = last
-        wrong = ~(recording.c == recording.a @ recording.b)
+        wrong = ~(recording.c == recording.product)
         if recording.scope is not None:
             wrong &= at >= 0
         from_step: npt.NDArray[np.int64] = np.where(wrong, np.where(at >= 0, at, steps - 1), steps)

@@ -144,6 +144,7 @@ def _check_launch(found: Recording) -> None:
     for array in found.arrays:
         _need(isinstance(array.name, str) and array.space in _SPACES, "an array")
         _need(len(array.shape) > 0 and all(isinstance(s, int) and s > 0 for s in array.shape), "the shape of an array")
+        _need(not array.panels or (len(array.shape) == 3 and not array.column_major), "the shape of panels")
         _need(array.size < _MOST_CELLS and array.itemsize > 0, "the size of an array")
     for site in found.sites:
         _need(isinstance(site.line, int) and site.line >= 0 and isinstance(site.column, int), "a place in the source")

@@ -7,6 +7,7 @@ from zlib import crc32
 
 import numpy as np
 import pytest
+from cell_places import cell_of
 from window_driving import need_qt
 
 need_qt()
@@ -52,8 +53,7 @@ def picture(painter, moment):
 
 def corner_of(info, panel, element):
     """Return the position of an element's cell, relative to the first cell of its array."""
-    rows, columns = info.grid
-    row, column = (element % rows, element // rows) if info.column_major else divmod(element, columns)
+    row, column = cell_of(info, element)
     return panel.x + column * panel.cell, panel.y + row * panel.cell, panel.cell
 
 

@@ -1,6 +1,8 @@
 # ruff: noqa: E402  (modules that need Qt are imported after `need_qt`)
 """Files without front matter in the window: their launch is guessed, shown, corrected and saved."""
 
+import re
+
 import pytest
 from window_driving import (
     RECORDING_MS,
@@ -329,6 +331,26 @@ def test_two_files_with_one_name_are_both_on_the_list_with_their_folders(window,
     window.files._on_file_changed(session.choice.base.path)
     wait_guessed(window)
     assert "0.f" in window.source.toPlainText()
+    # A duel records each of them.
+    wait_shown(window, qtbot)
+    session.side_by_side.start_named("bare")
+    qtbot.waitUntil(lambda: session.comparison.match is not None, timeout=RECORDING_MS)
+    both = [one.cursor.playable.recording.kernel for one in (session, session.second)]
+    assert both == ["bare (other)", "bare"]
+
+
+def test_files_in_folders_with_one_name_have_the_folder_above_too(window, tmp_path):
+    """The names of both were those of the same folder, and nobody could tell them apart."""
+    session = window.session
+    text = re.sub(r"// alias +=.*\n", "", session.choice.text)
+    for above in ("one", "two"):
+        path = tmp_path / above / "src" / "mine.cu"
+        path.parent.mkdir(parents=True)
+        path.write_text(text)
+        window.open_file(path)
+    mine = [kernel for kernel in session.choice.kernels if kernel.path.name == "mine.cu"]
+    assert [kernel.name for kernel in mine] == ["mine", "mine (src)"]
+    assert [shown_name(kernel, session) for kernel in mine] == ["mine (one-src)", "mine (src)"]
 
 
 def test_a_file_with_the_name_of_a_shipped_kernel_can_be_opened(window, tmp_path):

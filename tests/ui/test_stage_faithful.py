@@ -10,6 +10,7 @@ from zlib import crc32
 
 import numpy as np
 import pytest
+from cell_places import cell_of
 from sampled import FEW
 from window_driving import need_qt
 
@@ -130,12 +131,6 @@ class Raw:
             return False
         now = (self.step == step) & (self.array == array) & (self.block == block) & (self.thread // 32 == warp)
         return element * info.itemsize // 32 in set(self.element[now] * info.itemsize // 32)
-
-
-def cell_of(info, element):
-    """Return row and column of an element."""
-    rows, columns = info.grid
-    return (element % rows, element // rows) if info.column_major else divmod(element, columns)
 
 
 def mixed(under, over, share):

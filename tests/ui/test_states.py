@@ -5,7 +5,7 @@ import json
 import shlex
 
 import pytest
-from window_driving import RECORDING_MS, need_qt, wait_recorded
+from window_driving import RECORDING_MS, need_qt, open_trusted, wait_recorded
 
 need_qt()
 
@@ -106,6 +106,22 @@ def test_a_damaged_state_is_reported_and_nothing_is_lost(window, tmp_path):
         window.open_file(path)
         assert message in window.session.messages.current.text
         assert window.saver.states.take() == before
+
+
+def test_a_state_asks_before_it_replaces_edits_also_where_its_path_repeats_folders(window, tmp_path):
+    choice = window.session.choice
+    path = tmp_path / "new" / "mine.cu"
+    path.parent.mkdir()
+    path.write_text(choice.text)
+    open_trusted(window, path)
+    state = tmp_path / "mine.gemmviz"
+    other = json.dumps({"path": f"{path.parent}/../new/mine.cu", "text": choice.text})
+    state.write_text(f'{{"state_version": 1, "kernel": {other}}}')
+    choice.edit(choice.text + "// mine\n")
+    window.open_file(state)
+    assert window.session.messages.current.text.startswith("mine.cu has edits here that are not saved")
+    window.session.messages.current.answers[0].act()
+    assert choice.base.path == path and not choice.unsaved(choice.base)
 
 
 @pytest.mark.sweep("NaN-1")

@@ -4,11 +4,12 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 from gemmviz.bench.claims.record import Case, Claim
-from gemmviz.bench.entries import KernelEntry, ProfileEntry
+from gemmviz.bench.entries import KernelEntry, ProfileEntry, kernel_entry
 from gemmviz.bench.figures import TRANSFER
 from gemmviz.bench.protocol import Protocol
 from gemmviz.catalogue.kernel import Kernel
 from gemmviz.catalogue.ladder import find, ladder
+from gemmviz.catalogue.plain_kernel import plain_kernel
 
 Size = tuple[int, int, int]
 
@@ -20,7 +21,7 @@ class BenchJob:
     Attributes
     ----------
     entries
-        ``{"path", "text", "params"}`` per kernel, as in a bench request.
+        One per kernel, as in a bench request.
     size
         (M, N, K).
     protocol
@@ -46,13 +47,12 @@ class RecordJob:
     ----------
     case
         The case for which it gives figures.
-    path, text
-        The kernel's file, as in a record request.
+    kernel
+        The kernel.
     """
 
     case: Case
-    path: str
-    text: str
+    kernel: Kernel
 
 
 @dataclass(frozen=True)
@@ -141,22 +141,17 @@ def _bench_job(size: Size, protocol: dict[str, float], batch: _Batch, known: Seq
     # The transfer is measured with the first GPU kernel, in its element type: the documents copy single precision.
     kernels = [(find(case.kernel, list(known)), case) for case in batch.cases if case.kernel != TRANSFER]
     kernels.sort(key=lambda pair: pair[0].dtype != "float32")
-    entries: list[KernelEntry] = [
-        {"path": str(k.path), "text": k.text, "params": dict(case.params)} for k, case in kernels
-    ]
+    entries: list[KernelEntry] = [kernel_entry(k, dict(case.params)) for k, case in kernels]
     return BenchJob(entries, size, protocol, batch.first_launch, tuple(batch.cases))
 
 
 def _record_job(case: Case, known: Sequence[Kernel]) -> RecordJob:
-    kernel = find(case.kernel, list(known))
-    return RecordJob(case, str(kernel.path), kernel.text)
+    return RecordJob(case, find(case.kernel, list(known)))
 
 
 def _profile_job(cases: Iterable[Case], known: Sequence[Kernel]) -> ProfileJob:
     launches: list[ProfileEntry] = []
     for case in cases:
         kernel, (m, n, k) = find(case.kernel, list(known)), case.size
-        launches.append(
-            {"path": str(kernel.path), "text": kernel.text, "m": m, "n": n, "k": k, "params": dict(case.params)}
-        )
+        launches.append({**plain_kernel(kernel), "m": m, "n": n, "k": k, "params": dict(case.params)})
     return ProfileJob(launches, tuple(cases))

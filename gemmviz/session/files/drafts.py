@@ -19,7 +19,7 @@ import platformdirs
 from gemmviz.catalogue.errors import GemmvizError
 from gemmviz.catalogue.kernel import Kernel
 from gemmviz.catalogue.typed_reading import Misfit, read_as
-from gemmviz.catalogue.user_file import KERNEL_BYTES, parse_json, read_text, write_text
+from gemmviz.catalogue.user_file import KERNEL_BYTES, parse_json, read_text, real, write_text
 from gemmviz.language import tr
 from gemmviz.session.files import snapshot
 from gemmviz.session.files.snapshot_form import KernelFields
@@ -136,7 +136,7 @@ class Drafts:
         for lost in tuple(self.lost):
             whole = True
             for plain in lost.kernels:
-                name = plain.get("name") or plain["path"]
+                name = plain.get("name") or str(real(Path(plain["path"])))
                 if name in done:
                     continue
                 try:

@@ -17,8 +17,8 @@ from gemmviz.catalogue.errors import ConstraintError, FrontMatterError, GemmvizE
 from gemmviz.catalogue.kernel import Kernel
 from gemmviz.catalogue.ladder import find
 from gemmviz.catalogue.launch import launch
-from gemmviz.catalogue.own_name import plain
 from gemmviz.catalogue.problem import Problem
+from gemmviz.catalogue.user_file import real
 from gemmviz.language import tr
 from gemmviz.session.files.snapshot_form import KernelFields, Snapshot, ViewFields
 from gemmviz.session.files.stops_data import from_plain, to_plain
@@ -212,14 +212,14 @@ def _resolved(session: OnScreen, plain: Snapshot) -> tuple[Kernel, Kernel]:
     if "text" in fields and fields["text"] != base.text:
         # A text that was saved during editing need not be a kernel: it is restored unchanged.
         with suppress(FrontMatterError):
-            return kernels.parse(fields["text"], base.path), base
+            return kernels.parse(fields["text"], base.path, base.folders), base
     return base, base
 
 
 def _on_file(session: OnScreen, fields: KernelFields) -> Kernel:
     if "name" in fields:
         return find(fields["name"], session.choice.kernels)
-    path = session.choice.place(plain(Path(fields["path"])))
+    path = real(Path(fields["path"]))
     known = next((kernel for kernel in session.choice.kernels if kernel.path == path), None)
     if known is not None:
         return known

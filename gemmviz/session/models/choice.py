@@ -9,7 +9,7 @@ from gemmviz.catalogue.breaks import broken
 from gemmviz.catalogue.errors import FrontMatterError, GemmvizError, NoFrontMatter
 from gemmviz.catalogue.kernel import Kernel, parse
 from gemmviz.catalogue.launch import Launch, launch
-from gemmviz.catalogue.own_name import plain, shown_file, told_apart
+from gemmviz.catalogue.own_name import told_apart
 from gemmviz.catalogue.problem import Problem
 from gemmviz.catalogue.schedule import made_for
 from gemmviz.catalogue.scheduled import usual
@@ -90,7 +90,7 @@ class Choice:
     @property
     def title(self) -> str:
         """The title of the shown text: the file's name, and its changes."""
-        name = shown_file(self.base.path)
+        name = self.base.shown_file
         if self.breaks:
             return tr("{file}, changed: {changes}", file=name, changes="; ".join(kernel_names.changes(self.kernel)))
         return tr("{file}, edited", file=name) if self.unsaved(self.base) else name
@@ -183,7 +183,7 @@ class Choice:
             return base
         path = base.path.with_stem(base.path.stem + _EDITED)
         try:
-            return parse(text, path)
+            return parse(text, path, base.folders)
         except NoFrontMatter:
             self.fault = NoFrontMatter(
                 tr(
@@ -310,9 +310,9 @@ class Choice:
     # The ladder
 
     def add_kernel(self, kernel: Kernel, on_file: str | None = None) -> None:
-        """Add a kernel to the ladder, replacing the kernel of the same file, and choose it.
+        """Add a kernel to the ladder by its name there, replacing the kernel of the same file, and choose it.
 
-        Size and parameters stay if the kernel of the same file was chosen and the new one takes them.
+        Size and parameters stay if the kernel of the same file was chosen and the new one takes them. See `named`.
 
         Parameters
         ----------
@@ -324,8 +324,9 @@ class Choice:
         Raises
         ------
         GemmvizError
-            When another kernel of the ladder has its name.
+            When no name is free.
         """
+        kernel = self.named(kernel)
         known = kernel.path in [k.path for k in self.kernels]
         if known and kernel.path == self.base.path and self._fits(kernel):
             params = self.params
@@ -352,21 +353,23 @@ class Choice:
         if kernel.path == self.base.path:
             self.add_kernel(kernel)
         else:
-            self._replace(kernel, None)
+            self._replace(self.named(kernel), None)
 
-    def _is_taken(self, path: Path, name: str) -> bool:
-        return name in [known for k in self.kernels if k.path != path for known in (k.name, *renamed.before(k.name))]
-
-    def place(self, path: Path) -> Path:
-        """Return the path that a file's kernel has on the ladder, or can have: with folders if its name is taken.
+    def named(self, kernel: Kernel) -> Kernel:
+        """Return a kernel with the name that it has on the ladder, or can have: with folders if its own is taken.
 
         Parameters
         ----------
-        path
-            The file's path, without links.
+        kernel
+            A file's kernel, with or without changes. Its path is without links.
         """
-        known = (k.path for k in self.kernels if plain(k.path) == path)
-        return next(known, None) or told_apart(path, lambda name: self._is_taken(path, name))
+        files = kernel.path, kernel.path.with_stem(kernel.path.stem.partition("~")[0])
+        known = next((k.folders for k in self.kernels if k.path in files), None)
+        folders = told_apart(kernel.path, lambda name: self._is_taken(kernel.path, name)) if known is None else known
+        return kernel if kernel.folders == folders else parse(kernel.text, kernel.path, folders)
+
+    def _is_taken(self, path: Path, name: str) -> bool:
+        return name in [known for k in self.kernels if k.path != path for known in (k.name, *renamed.before(k.name))]
 
     def _replace(self, kernel: Kernel, on_file: str | None) -> None:
         paths = [k.path for k in self.kernels]

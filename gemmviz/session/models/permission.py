@@ -42,9 +42,9 @@ class Permission:
         return self.held and self._key not in self._looked
 
     @property
-    def path(self) -> Path:
-        """The file that the question is about."""
-        return self._choice.base.path
+    def file(self) -> str:
+        """The name of the file that the question is about."""
+        return self._choice.base.shown_file
 
     @property
     def folder(self) -> Path | None:
@@ -59,7 +59,7 @@ class Permission:
     @property
     def changed_outside(self) -> bool:
         """Whether another text of the file was allowed before."""
-        return self.trust.allowed_before(self.path)
+        return self.trust.allowed_before(self._choice.base.path)
 
     def refresh(self) -> bool:
         """Check again whether the chosen text may run; return the result."""

@@ -7,7 +7,6 @@ from psygnal import Signal
 
 from gemmviz.catalogue.errors import GemmvizError
 from gemmviz.catalogue.kernel import Kernel
-from gemmviz.catalogue.own_name import plain
 from gemmviz.catalogue.problem import Problem
 from gemmviz.session.trust.trust import Trust
 
@@ -131,7 +130,7 @@ class TwoVersions:
 
 
 def _told_apart(before: Side, after: Side) -> tuple[Side, Side]:
-    one, other = plain(before.kernel.path), plain(after.kernel.path)
+    one, other = before.kernel.path, after.kernel.path
     if before.name != after.name or one.parent.name == other.parent.name:
         return before, after
     return replace(before, name=f"{one.parent.name}/{one.name}"), replace(

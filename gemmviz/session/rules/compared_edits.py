@@ -24,7 +24,7 @@ def compare_edits(choice: Choice, versions: TwoVersions) -> str:
     old = base
     if not choice.breaks:
         try:
-            old = parse(choice.on_file(base), base.path)
+            old = parse(choice.on_file(base), base.path, base.folders)
         except GemmvizError:
             old = base  # its front matter was made here, and is not saved yet
     if old.text == kernel.text:

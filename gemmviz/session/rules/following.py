@@ -66,7 +66,6 @@ def same_cell(cell: Cell | None, here: Playable | None, there: Playable | None) 
     if mine.shape != other.shape:
         return None, None
     row, column = (int(v[0]) for v in mine.cells(np.array([cell[1]])))
-    rows, columns = other.grid
-    element = column * rows + row if other.column_major else row * columns + column
+    element = other.element(row, column)
     block = int(there.recording.owners[0][row, column]) if cell[0] == C else None
     return (cell[0], element), block

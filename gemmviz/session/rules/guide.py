@@ -94,9 +94,7 @@ class Guide:
     def start(self, lesson: Lesson, at: int = 0) -> None:
         """Record with a lesson's settings, and then go to a stop, by default the first; past the end, to the last."""
         try:
-            named = Path(lesson.kernel)
-            at_place = str(self._choice.place(named)) if named.is_absolute() else lesson.kernel
-            kernel = find(at_place, self._choice.kernels)
+            kernel = self._choice.named(find(lesson.kernel, self._choice.kernels))
             problem, params = recorded_at(lesson, kernel)
             if kernel.base_name not in [k.name for k in self._choice.kernels]:
                 self._choice.add_kernel(kernel)

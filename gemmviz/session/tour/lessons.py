@@ -169,7 +169,7 @@ def _cell(name: str, row: int, column: int, playable: Playable) -> tuple[int, in
     if not (0 <= row < rows and 0 <= column < columns):
         place, shape = f"{name}[{row}, {column}]", f"{rows} x {columns}"
         raise GemmvizError(tr("{place} does not exist: {name} is {shape}", place=place, name=name, shape=shape))
-    return array, column * rows + row if info.column_major else row * columns + column
+    return array, info.element(row, column)
 
 
 def _block(index: tuple[int, int], playable: Playable) -> int:

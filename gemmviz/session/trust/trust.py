@@ -8,7 +8,6 @@ from pathlib import Path
 
 from gemmviz.catalogue.errors import GemmvizError
 from gemmviz.catalogue.kernel import Kernel
-from gemmviz.catalogue.own_name import plain as plain_path
 from gemmviz.catalogue.user_file import UnreadableFile, read_source
 from gemmviz.engine.consent import LIBRARY, base_path, is_change
 from gemmviz.language import tr
@@ -75,7 +74,7 @@ class Trust:
                 self._here.add(sha256)
                 return
             try:
-                self.store.add_text(sha256, str(plain_path(path)))
+                self.store.add_text(sha256, str(path))
             except GemmvizError:
                 self._here.add(sha256)
                 raise

@@ -1,6 +1,5 @@
 """Elements of C that no thread writes, or that several threads write."""
 
-import re
 from collections.abc import Iterator
 
 import numpy as np
@@ -12,6 +11,7 @@ from gemmviz.language.numbers import thousands
 from gemmviz.trace.hazards.access_index import AccessIndex, Flags, Ints, groups
 from gemmviz.trace.hazards.finding import Finding
 from gemmviz.trace.hazards.hazard_text import cell, element_name, who
+from gemmviz.trace.hazards.meant_lines import head_end, line_for_result
 from gemmviz.trace.recording.recording import Recording
 
 
@@ -26,12 +26,22 @@ def coverage(recording: Recording, t: AccessIndex, raced: bool) -> Iterator[Find
     if len(missing) and recording.scope is None:  # else the blocks that were not recorded write the rest
         row, column = cell(recording.arrays[C], int(missing[0]))
         sites = log.site[t.row[all_writes]]
-        line = recording.sites[int(np.bincount(sites).argmax())].line if len(sites) else _head(recording)
+        meant = 0 if len(sites) else line_for_result(recording)
+        line = recording.sites[int(np.bincount(sites).argmax())].line if len(sites) else meant or _head(recording)
         values = {"count": thousands(len(missing)), "all": thousands(len(written)), "first": f"C[{row}, {column}]"}
         if len(sites) and line:
             text = trn(
                 "{count} of {all} elements of C is never written: {first}; line {line} writes the others",
                 "{count} of {all} elements of C are never written, the first is {first}; line {line} writes the others",
+                len(missing),
+                line=line,
+                **values,
+            )
+        elif meant:
+            text = trn(
+                "{count} of {all} elements of C is never written: {first}; line {line} is there to write it",
+                "{count} of {all} elements of C are never written, the first is {first}; line {line} is there to write "
+                "them",
                 len(missing),
                 line=line,
                 **values,
@@ -78,6 +88,6 @@ def _added(t: AccessIndex, writes: Ints) -> Flags:
 
 def _head(recording: Recording) -> int:
     """Return the line on which the kernel's function begins, 0 if it is not found."""
-    name = re.split(r"[\s<]", recording.label)[0].rpartition("::")[2]
-    found = re.search(rf"\b{re.escape(name)}\s*\(", plain_code(recording.text))
-    return recording.text[: found.end()].count("\n") + 1 if found else 0
+    code = plain_code(recording.text)
+    end = head_end(recording, code)
+    return code[:end].count("\n") + 1 if end else 0

@@ -79,7 +79,7 @@ def wrong_operands(recording: Recording) -> list[Finding]:
 
 def wrong_elements(recording: Recording) -> Flags:
     """Return which elements of C (m x n) are wrong; elements of blocks that did not run are not."""
-    wrong: Flags = ~(recording.c == recording.a @ recording.b)
+    wrong: Flags = ~(recording.c == recording.product)
     return wrong if recording.scope is None else wrong & (recording.owners[0] >= 0)
 
 

@@ -1,16 +1,15 @@
 """Reads of uninitialised shared memory, of elements of C before they are written, and of rows that nobody brought."""
 
-import re
 from collections.abc import Iterator
 
 import numpy as np
 
 from gemmviz.catalogue.matrices import A, C
-from gemmviz.catalogue.plain_code import plain_code
 from gemmviz.language import tr
 from gemmviz.trace.hazards.access_index import AccessIndex, Flags, Ints, by_lines
 from gemmviz.trace.hazards.finding import Finding
 from gemmviz.trace.hazards.hazard_text import array_name, element_name, who
+from gemmviz.trace.hazards.meant_lines import line_for_shared
 from gemmviz.trace.recording.memories import owner_of_a
 from gemmviz.trace.recording.recording import Recording
 
@@ -51,7 +50,7 @@ def unwritten_reads(recording: Recording, t: AccessIndex, c_is_input: bool) -> I
         filler = int(line[log.site[writer[at]]]) if comes_later else _writing_line(recording, t, r)
         here = int(line[log.site[r]])
         values = {"thread": who(recording, r), "element": element_name(recording, r)}
-        unreached = 0 if filler else _meant_to_write(recording, array_name(recording, r))
+        unreached = 0 if filler else line_for_shared(recording, array_name(recording, r))
         if unreached:
             text = tr(
                 "{thread} reads {element}, which is uninitialised; line {line} is there to write {array}, and never "
@@ -76,26 +75,6 @@ def unwritten_reads(recording: Recording, t: AccessIndex, c_is_input: bool) -> I
                 **values,
             )
         yield Finding("read of memory nobody wrote", here, text, int(count), filler, array_name(recording, r))
-
-
-def _meant_to_write(recording: Recording, array: str) -> int:
-    """Return the first line of a function that writes its shared array, which no thread has written; 0 if none does.
-
-    The line assigns to an element, or gives the address of one to a function as the first argument.
-    """
-    code = plain_code(recording.text, directives=False)
-    name = rf"\b{re.escape(array)}\s*"
-    declared = list(re.finditer(rf"__shared__[^;]*?{name}\[[^;]*;", code))
-    if len(declared) != 1:  # two functions may have arrays of one name
-        return 0
-    begin = end = declared[0].end()
-    depth = 1
-    while depth and end < len(code):
-        depth += {"{": 1, "}": -1}.get(code[end], 0)
-        end += 1
-    element = rf"{name}(?:\[(?:[^\[\]]|\[[^\[\]]*\])*\]\s*)+"
-    found = re.search(rf"{element}[-+*/]?=(?!=)|\(\s*&\s*{element},", code[begin:end])
-    return code.count("\n", 0, begin + found.start()) + 1 if found else 0
 
 
 def _there_before(recording: Recording, t: AccessIndex, reads: Ints) -> Flags:

@@ -24,7 +24,7 @@ def wrong_result(recording: Recording) -> list[Finding]:
 
 def _wrong_sum(recording: Recording) -> Finding:
     """Report the worst element: its known operands are right, but the stored value is not their sum."""
-    expected = recording.a @ recording.b
+    expected = recording.product
     off = np.where(np.isfinite(recording.c), np.abs(recording.c - expected), np.inf)
     off[~wrong_elements(recording)] = -1
     row, column = (int(i) for i in np.unravel_index(int(np.argmax(off)), off.shape))

@@ -219,9 +219,7 @@ class Provenance:
 
     def _element(self, array: int, row: int, column: int) -> int:
         """Return the index of an element of a matrix in memory order."""
-        info = self.recording.arrays[array]
-        rows, columns = info.grid
-        return column * rows + row if info.column_major else row * columns + column
+        return self.recording.arrays[array].element(row, column)
 
     def _paths(self, block: int, first: int, last: int, row: int, column: int) -> OperandPaths:
         """Return the reads of a block's threads from `first` up to `last` in a row of A and a column of B."""
@@ -256,10 +254,8 @@ class Provenance:
         """Return paths (matrix, k, read, write, use) of the reads whose values were not copied to shared memory."""
         log = self.recording.accesses
         along = np.arange(self.recording.k)
-        cells = (row, along) if matrix == A else (along, column)
-        info = self.recording.arrays[matrix]
-        rows, columns = info.grid
-        element = cells[1] * rows + cells[0] if info.column_major else cells[0] * columns + cells[1]
+        i, j = (np.full_like(along, row), along) if matrix == A else (along, np.full_like(along, column))
+        element = self.recording.arrays[matrix].element(i, j)
         reads, k = self._rows_at(self._base[matrix] + element)
         thread = log.thread[reads]
         mine = (log.block[reads] == block) & (first <= thread) & (thread < last) & ~log.write[reads]

@@ -106,9 +106,7 @@ def touch_at(playable: Playable, touches: CellAccesses, place: int, cell: Cell) 
 
 def element_at(playable: Playable, array: int, row: int, column: int) -> int:
     """Return the index of an element of an array in memory order."""
-    info = playable.recording.arrays[array]
-    rows, columns = info.grid
-    return column * rows + row if info.column_major else row * columns + column
+    return playable.recording.arrays[array].element(row, column)
 
 
 def _stop(playable: Playable, row: int, cell: Cell) -> PathStop:

@@ -291,7 +291,7 @@ def loop(event: Event, rng: Random, cell: Cell | None) -> QuestionText | None:
     others.append((right[0], right[1], not right[2]))
     for r, c in ((j, i), (i, j + 1), (i + 1, j)):
         if r < rows and c < columns:
-            others.append((right[0], c * rows + r if event.array.column_major else r * columns + c, right[2]))
+            others.append((right[0], event.array.element(r, c), right[2]))
     four = _four(rng, right, others)
     if four is None:
         return None

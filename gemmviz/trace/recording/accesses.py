@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, fields
 from functools import cached_property
 from math import prod
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -17,6 +17,7 @@ WORD_BYTES = 4
 SMALL_BYTES = 2
 """The size up to which further elements are kept in `Accesses.more` as they are in memory."""
 Column = npt.NDArray[Any]
+_Place = TypeVar("_Place", int, npt.NDArray[Any])
 
 
 @dataclass(frozen=True)
@@ -39,6 +40,8 @@ class Array:
     swizzle
         For a tile that the copy engine fills: the swizzle span in bytes within which it exchanges the pieces of 16
         bytes of a row (0: none). Element numbers are in memory order; see `physical` and `logical`.
+    panels
+        Whether the shape is (panels, rows of each, columns of each): the panels are drawn beside each other.
     """
 
     name: str
@@ -47,6 +50,7 @@ class Array:
     dtype: str
     column_major: bool = False
     swizzle: int = 0
+    panels: bool = False
 
     def physical(self, elements: Column) -> Column:
         """Return the memory positions of elements that are numbered row by row, as in the tile."""
@@ -81,17 +85,42 @@ class Array:
         elements = elements.astype(np.int64)
         if self.column_major:
             return elements % rows, elements // rows
+        if self.panels:
+            _, depth, width = self.shape
+            line = elements // width
+            return line % depth, line // depth * width + elements % width
         return elements // columns, elements % columns
+
+    def element(self, row: _Place, column: _Place) -> _Place:
+        """Return the positions in memory of the elements in some rows and columns: undo `cells`."""
+        rows, columns = self.grid
+        place: _Place = column * rows + row if self.column_major else row * columns + column
+        if self.panels:
+            _, depth, width = self.shape
+            place = (column // width * depth + row) * width + column % width
+        return place
+
+    def drawn(self, values: Column) -> Column:
+        """Return a value for each element, given in memory order, as it is drawn: (rows, columns)."""
+        rows, columns = self.grid
+        if self.column_major:
+            return values.reshape(columns, rows).T
+        if self.panels:
+            return values.reshape(self.shape).swapaxes(0, 1).reshape(rows, columns)
+        return values.reshape(rows, columns)
 
     @cached_property
     def grid(self) -> tuple[int, int]:
         """(rows, columns) in which the array is drawn.
 
-        Dynamic shared memory has a single dimension: it is folded into rows of 32 elements, one per bank for 4-byte
-        elements, if its size is a multiple of 32. A shared array with more than two dimensions is divided where the
-        picture is nearest to a square: of 64 x 16 vectors of four numbers, each row has the 64 numbers of 16 vectors.
+        Panels are drawn beside each other. Dynamic shared memory has a single dimension: it is folded into rows of 32
+        elements, one per bank for 4-byte elements, if its size is a multiple of 32. Another shared array with more than
+        two dimensions is divided where the picture is nearest to a square: of 64 x 16 vectors of four numbers, each row
+        has the 64 numbers of 16 vectors.
         """
         columns = self.shape[-1]
+        if self.panels:
+            return self.shape[1], self.shape[0] * columns
         if self.space == "shared":
             sides = [side for side in self.shape if side > 1]
             if len(sides) <= 1 and self.size % _BANKS == 0:

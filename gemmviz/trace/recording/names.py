@@ -74,7 +74,7 @@ def cell_number(recording: Recording, name: CellName) -> tuple[int, int]:
         raise ConstraintError(
             tr("there is no cell {cell}: {array} has {size}, from 0", cell=cell, array=array, size=size)
         )
-    return names.index(array), column * rows + row if info.column_major else row * columns + column
+    return names.index(array), info.element(row, column)
 
 
 def cell_name(recording: Recording, cell: tuple[int, int]) -> CellName:

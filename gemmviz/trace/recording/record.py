@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gemmviz.backends.compiler import BUILD_TIMEOUT_S
+from gemmviz.backends.one_thread import product
 from gemmviz.catalogue.errors import ConstraintError, GemmvizError, KernelTimeout
 from gemmviz.catalogue.launch import Launch
 from gemmviz.catalogue.matrices import MATRICES
@@ -194,7 +195,7 @@ def recording_of(
         log.site[raw.elsewhere[log.site[raw.elsewhere] == site]] = len(sites)
         sites.append(replace(sites[site], elsewhere=True))
     c = unstored(kernel, "C", raw.c.astype(np.float64), problem)
-    wrong = ~(c == result_for(launch, a @ b))
+    wrong = ~(c == result_for(launch, product(a, b)))
     recording = Recording(
         kernel=kernel.name,
         label=_label(launch),
@@ -250,7 +251,7 @@ def _of_all_gpus(whole: Part, launch: Launch, library: Path, a: Matrix, b: Matri
         raw = run_part(part, apart.Process(library, own, part.capacity), mine, its, deadline_s)
         recordings.append(recording_of(part, raw, mine.astype(np.float64), its.astype(np.float64)))
     joined = join(whole.launch, recordings, a.astype(np.float64), b.astype(np.float64))
-    return replace(joined, wrong=int(np.count_nonzero(joined.c != result_for(whole.launch, joined.a @ joined.b))))
+    return replace(joined, wrong=int(np.count_nonzero(joined.c != result_for(whole.launch, joined.product))))
 
 
 def _label(launch: Launch) -> str:
@@ -271,7 +272,10 @@ def _arrays(launch: Launch, raw: recorder.RawTrace) -> list[Array]:
     swizzled = swizzles(raw.tma, raw.shared)
     kinds = zip(raw.state.variables, raw.state.are_flags, strict=True) if raw.state else ()
     variables = [Array(one.name, "flags" if flags else "device", one.shape, one.dtype) for one, flags in kinds]
-    shared = [Array(s.name, "shared", s.shape, s.dtype, swizzle=of) for s, of in zip(raw.shared, swizzled, strict=True)]
+    shared = [
+        Array(s.name, "shared", s.shape, s.dtype, swizzle=of, panels=s.panels)
+        for s, of in zip(raw.shared, swizzled, strict=True)
+    ]
     return matrices + shared + variables
 
 

@@ -5,6 +5,7 @@ from functools import cached_property
 
 import numpy as np
 
+from gemmviz.backends.one_thread import product
 from gemmviz.catalogue.matrices import C
 from gemmviz.language import mark
 from gemmviz.simt import layout
@@ -83,6 +84,11 @@ class Recording:
     as_written: bool = False
     together: int = 1
     sharing: Sharing | None = None
+
+    @cached_property
+    def product(self) -> Column:
+        """A B, float64 (m x n): C, if alpha is 1 and beta is 0."""
+        return product(self.a, self.b)
 
     @cached_property
     def boxes(self) -> Boxes:

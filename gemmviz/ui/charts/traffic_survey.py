@@ -107,7 +107,7 @@ class TrafficSurvey(QObject):
         key, kernel, size = self._waiting.popleft()
         self._run += 1
         self._now = key, size
-        self.worker.submit(RecordRequest(*launched(self._run, kernel, size), dict(key[1])))
+        self.worker.submit(RecordRequest(self._run, **launched(kernel, size), params=dict(key[1])))
         self.changed.emit()
 
     def _on_recorded(self, run: int, playable: Playable) -> None:

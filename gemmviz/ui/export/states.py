@@ -7,6 +7,7 @@ from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QFileDialog, QWidget
 
 from gemmviz.catalogue.errors import GemmvizError
+from gemmviz.catalogue.user_file import real
 from gemmviz.language import mark, tr
 from gemmviz.session import Answer, Message, Session
 from gemmviz.session.files import snapshot as snapshots
@@ -97,7 +98,7 @@ class States:
         """Return the name of the file whose unsaved edits a snapshot would replace; None if there are none."""
         saved = plain["kernel"]
         for base in self._session.choice.all_unsaved():
-            if saved.get("name") == base.name or saved.get("path") == str(base.path):
+            if saved.get("name") == base.name or ("path" in saved and real(Path(saved["path"])) == base.path):
                 other = saved.get("text", base.text) != self._session.choice.text_of(base)
                 return base.path.name if other else None
         return None

@@ -288,8 +288,7 @@ class ThreadPanel(InspectPanel):
                     total=number(float(known.totals[element])),
                 )
             )
-        info = recording.arrays[C]
-        at = column * info.grid[0] + row if info.column_major else row * info.grid[1] + column
+        at = recording.arrays[C].element(row, column)
         if playable.history.last_write(2, state.step)[at] >= 0:
             held = float(playable.history.values(2, state.step)[at])
             lines.append(

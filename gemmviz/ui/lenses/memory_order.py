@@ -146,8 +146,10 @@ class _Strip:
         self.colour = page.accent(walk.scattered)
         self.colours = self._faded()
         rows, columns = self.info.grid
-        # A major is a row of a matrix stored by rows, a column of one stored by columns: it lies in one piece.
-        self.majors, self.of_major = (columns, rows) if self.info.column_major else (rows, columns)
+        # A major is a row of a matrix stored by rows, a column of one stored by columns, a panel: it lies in one piece.
+        self.majors = self.info.shape[0] if self.info.panels else columns if self.info.column_major else rows
+        self.of_major = self.info.size // self.majors
+        self.is_beside = self.info.panels or self.info.column_major  # the next major is right of it, not below it
 
     def draw(self) -> None:
         """Draw everything."""
@@ -177,6 +179,8 @@ class _Strip:
         page.write(row, info.name, bold=True)
         row.setLeft(row.left() + page.width(info.name, bold=True) + page.em * 0.6)
         layout = tr("stored by columns") if info.column_major else tr("stored by rows")
+        if info.panels:
+            layout = tr("one panel after another")
         right = _units(self.walk, self.on_gpu)
         if not self.is_chosen:
             page.write(row, right, SMALL, page.theme.muted, RIGHT)
@@ -204,11 +208,11 @@ class _Strip:
         cell = min(box.height() / rows, box.width() / columns)
         box = QRectF(box.left(), box.top(), cell * columns, cell * rows)
         painter.fillRect(box, QColor(*page.theme.cell))
-        each = box.width() / self.majors if info.column_major else box.height() / self.majors
+        each = (box.width() if self.is_beside else box.height()) / self.majors
         if each >= 3:
             page.pen(page.theme.outline, 0.6)
             for number in range(1, self.majors):
-                if info.column_major:
+                if self.is_beside:
                     x = box.left() + number * each
                     painter.drawLine(QPointF(x, box.top()), QPointF(x, box.bottom()))
                 else:
@@ -223,7 +227,7 @@ class _Strip:
         return box.width()
 
     def _addresses(self, strip: QRectF) -> None:
-        """Draw the strip: rows (or columns) in two shades, moved units in outline, accesses filled."""
+        """Draw the strip: rows (or columns, panels) in two shades, moved units in outline, accesses filled."""
         page, painter, info, walk = self.page, self.page.painter, self.info, self.walk
         painter.setRenderHint(QPainter.RenderHint.Antialiasing, False)
         each = strip.width() / info.size
@@ -272,21 +276,23 @@ class _Strip:
             page.painter.setBrush(self.colours[number])
             page.painter.drawEllipse(QPointF(x, base), radius, radius)
 
+    def _major(self, major: int) -> str:
+        """Name a row (or column, panel)."""
+        number = thousands(major)
+        if self.info.panels:
+            return tr("panel {number}", number=number)
+        return tr("column {number}", number=number) if self.info.column_major else tr("row {number}", number=number)
+
     def _ends(self, row: QRectF) -> None:
-        """Name the rows (or columns) below the strip, or where they are too narrow, its two ends."""
+        """Name the rows (or columns, panels) below the strip, or where they are too narrow, its two ends."""
         page, info = self.page, self.info
         wide = row.width() / self.majors
-        by_columns = info.column_major
-        number = thousands(self.majors - 1)
-        last = tr("column {number}", number=number) if by_columns else tr("row {number}", number=number)
+        first, last = self._major(0), self._major(self.majors - 1)
         if page.width(last, SMALL) + page.em * 0.4 <= wide:
             for major in range(self.majors):
-                text = tr("column {number}", number=major) if by_columns else tr("row {number}", number=major)
-                page.write(
-                    QRectF(row.left() + major * wide, row.top(), wide, row.height()), text, SMALL, page.theme.muted
-                )
+                place = QRectF(row.left() + major * wide, row.top(), wide, row.height())
+                page.write(place, self._major(major), SMALL, page.theme.muted)
             return
-        first = tr("column {number}", number=0) if by_columns else tr("row {number}", number=0)
         page.write(row, first, SMALL, page.theme.muted)
         page.write(row, last, SMALL, page.theme.muted, RIGHT)
         size = tr("addresses: {bytes} bytes", bytes=thousands(info.size * info.itemsize))

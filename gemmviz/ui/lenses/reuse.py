@@ -194,9 +194,7 @@ class _Map:
         # On whole pixels: the colours of an edge between two pixels may differ by one from drawing to drawing.
         wide, high = (float(max(round(cell * count), 1)) for count in (columns, rows))
         box = QRectF(round(body.left()), round(body.top()), wide, high)
-        drawn = (
-            self.reads.reads.reshape(columns, rows).T if info.column_major else self.reads.reads.reshape(rows, columns)
-        )
+        drawn = info.drawn(self.reads.reads)
         top = self.bounds[-1]
         level = (np.searchsorted(self.bounds, np.arange(top + 1), side="right") - 1)[np.minimum(drawn, top)]
         image = _image(level, self.colours)

@@ -8,7 +8,7 @@ from gemmviz.bench.ranking import LIBRARIES, Standing, place
 from gemmviz.bench.row import Row, Telemetry, figure_of
 from gemmviz.bench.status_names import bound_text, status_name
 from gemmviz.catalogue.kernel import Kernel
-from gemmviz.catalogue.own_name import own_name, plain, told_apart
+from gemmviz.catalogue.own_name import own_name, told_apart
 from gemmviz.catalogue.titles import title_text
 from gemmviz.language import percent as percentage
 from gemmviz.language import tr
@@ -77,10 +77,10 @@ def shown_name(kernel: Kernel, session: Session) -> str:
         return tr("{rung} {changes}", rung=rung, changes=changes_text(kernel))
     choice = session.choice
     if not choice.is_shipped_file(kernel) and kernel.name == kernel.alias:
-        others = (k for k in choice.kernels if k.path != kernel.path and k.path.name == kernel.path.name)
-        if next(others, None) is not None:
-            path = plain(kernel.path)
-            return own_name(told_apart(path, {own_name(path)}.__contains__))
+        others = {k.name for k in choice.kernels if k.path != kernel.path and k.path.name == kernel.path.name}
+        if others:
+            taken = others | {own_name(kernel.path)}
+            return own_name(kernel.path, kernel.folders or told_apart(kernel.path, taken.__contains__))
     shared = sum(k.alias == kernel.alias for k in choice.kernels) > 1
     return kernel.name if shared else kernel.alias
 

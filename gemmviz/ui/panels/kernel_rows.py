@@ -7,7 +7,7 @@ from gemmviz.bench.row import figure_of
 from gemmviz.catalogue.capability import need
 from gemmviz.catalogue.chapters import by_chapter
 from gemmviz.catalogue.kernel import Kernel
-from gemmviz.catalogue.own_name import own_name, plain
+from gemmviz.catalogue.own_name import own_name
 from gemmviz.catalogue.titles import title_text
 from gemmviz.language import tr
 from gemmviz.session import Session
@@ -86,7 +86,7 @@ class KernelRows:
         if kernel is None:
             return ""
         title, function = title_text(kernel) or kernel.alias, kernel.entry.partition("<")[0].rpartition("::")[2]
-        of_file = own_name(plain(kernel.path))
+        of_file = own_name(kernel.path)
         words = [text.replace("_", " ").casefold() for text in (of_file, title, function)]
         return function if function and words[0] == words[1] != words[2] else title
 

@@ -15,7 +15,6 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from gemmviz.catalogue.own_name import shown_file
 from gemmviz.language import tr, trn
 from gemmviz.session import Answer, Message
 from gemmviz.session.models.messages import Messages
@@ -166,7 +165,7 @@ class RunQuestion(QFrame):
 
     def _say(self) -> None:
         permission = self._permission
-        file, folder, asks = _in_a_line(shown_file(permission.path)), permission.folder, permission.asks
+        file, folder, asks = _in_a_line(permission.file), permission.folder, permission.asks
         self.look_button.setVisible(asks)
         self.folder_button.setVisible(asks and folder is not None)
         if not asks:

@@ -12,7 +12,6 @@ from PySide6.QtWidgets import QDialog, QFileDialog, QMessageBox, QWidget
 from gemmviz.catalogue import kernel as kernels
 from gemmviz.catalogue.errors import FrontMatterError, GemmvizError
 from gemmviz.catalogue.kernel import Kernel
-from gemmviz.catalogue.own_name import shown_file
 from gemmviz.catalogue.source_files import CUDA
 from gemmviz.catalogue.user_file import UnreadableFile, read_source, real, why_no_file
 from gemmviz.language import mark, tr, trn
@@ -112,8 +111,8 @@ class KernelFiles(QObject):
             elif full.suffix == state_file.SUFFIX:
                 self.state_wanted.emit(full)
             else:
-                place, add = self.session.choice.place(full), self.session.choice.add_kernel
-                self.bare.open(place, self._unless_edited(place, add), lambda: self._load(place, add))
+                add = self.session.choice.add_kernel
+                self.bare.open(full, self._unless_edited(full, add), lambda: self._load(full, add))
 
         self._attempt(path, start)
 
@@ -166,13 +165,13 @@ class KernelFiles(QObject):
         versions = self.session.versions
 
         def take(kernel: Kernel) -> None:
-            side = Side(kernel.path.name, kernel)
+            side = Side(kernel.path.name, self.session.choice.named(kernel))
             versions.choose(*((versions.before, side) if later else (side, versions.after)))
             then()
 
         def start() -> None:
-            place = self.session.choice.place(real(path))
-            self.bare.open_version(place, take, lambda: self._load(place, take))
+            full = real(path)
+            self.bare.open_version(full, take, lambda: self._load(full, take))
 
         self._attempt(path, start)
 
@@ -306,7 +305,7 @@ class KernelFiles(QObject):
         unsaved = self.session.choice.all_unsaved()
         if not unsaved:
             return True
-        names = ", ".join(shown_file(kernel.path) for kernel in unsaved)
+        names = ", ".join(kernel.shown_file for kernel in unsaved)
         buttons = QMessageBox.StandardButton
         answer = QMessageBox.warning(
             self._window,

@@ -48,13 +48,13 @@ class KernelSaving:
         if not choice.kernel.recordable:
             self._session.messages.tell(Message(tr("A library call has no source to save."), "info"))
             return False
-        proposed = path.with_stem(path.stem + _MINE).name if choice.is_shipped_file(choice.base) else str(real(path))
+        proposed = path.with_stem(path.stem + _MINE).name if choice.is_shipped_file(choice.base) else str(path)
         chosen, _ = QFileDialog.getSaveFileName(self._window, tr("Save the kernel as"), proposed, tr(PATTERN))
         if not chosen:
             return False
         target = Path(chosen)
         target = real(target if target.suffix else target.with_suffix(path.suffix))
-        return self._write(choice.place(target), choice.text)
+        return self._write(target, choice.text)
 
     def _write(self, path: Path, text: str) -> bool:
         session, before, old = self._session, self._session.choice.base, _on_disk(path)
@@ -78,6 +78,7 @@ class KernelSaving:
         file = session.guesses.file(before)
         if path != before.path and not session.choice.breaks:
             session.choice.drop_edits(before)
+        kernel = session.choice.named(kernel)
         session.choice.add_kernel(kernel)
         if code is not None:
             self._bare.saved(kernel, file, code, lambda kernel: self._say_without_guess(kernel, code))

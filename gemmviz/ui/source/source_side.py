@@ -13,7 +13,6 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from gemmviz.catalogue.own_name import shown_file
 from gemmviz.catalogue.titles import title_text
 from gemmviz.language import tr
 from gemmviz.session import Session
@@ -157,13 +156,13 @@ class SourceSide(QWidget):
     def _name(self) -> None:
         session = self.session
         foreign = self.source.foreign[0] if self.source.foreign else ""
-        name = shown_file(session.choice.base.path)
+        name = session.choice.base.shown_file
         if session.choice.breaks:
             name = tr("{file}, changed", file=name)
         elif session.choice.unsaved(session.choice.base):
             name = tr("{file}, edited", file=name)
         tip = f"{title_text(session.choice.base)}\n{tr(session.choice.base.idea)}"
-        self.heading.say(foreign or name, tip, foreign or shown_file(session.choice.base.path))
+        self.heading.say(foreign or name, tip, foreign or session.choice.base.shown_file)
         self.broken.setText(self._changes_text())
         self.broken.setVisible(bool(session.choice.breaks) and not foreign)
         self.revert_button.setVisible(

@@ -172,8 +172,8 @@ def covered(playable: Playable, array: int, rows: Ints, memory_order: bool = Fal
 
 def as_drawn(info: Array, element: Ints) -> Ints:
     """Return the drawn cells, numbered row by row, of elements given by their place in memory."""
-    if not info.column_major:
+    if not info.column_major and not info.panels:
         return element
-    rows, columns = info.grid
-    drawn: Ints = element % rows * columns + element // rows
+    row, column = info.cells(element)
+    drawn: Ints = row * info.grid[1] + column
     return drawn

@@ -85,10 +85,13 @@ class Borders:
             pen = QPen(QColor(self._theme.grid), 1 if panel.cell < 40 else 1.5)
             found.append((pen, self._cell_lines(panel, seen)))
         if panel.array != C:
-            count = stages(self._arrays[panel.array])
-            rows = [panel.rows // count * stage for stage in range(1, count)]
+            info = self._arrays[panel.array]
+            count = stages(info)
+            lines = [line(panel, 0, at, panel.columns, at) for at in range(0, panel.rows, panel.rows // count)[1:]]
+            if info.panels:
+                lines = [line(panel, at, 0, at, panel.rows) for at in range(0, panel.columns, info.shape[2])[1:]]
             pen = QPen(QColor(self._theme.background), 2 if panel.cell < CELL_LINES else 4)
-            return [*found, (pen, [line(panel, 0, row, panel.columns, row) for row in rows])] if rows else found
+            return [*found, (pen, lines)] if lines else found
         for name in ("warp", "block"):
             edges = self._areas.get(name)
             if edges is None or edges.size * panel.cell < _AREA_LINES[name]:

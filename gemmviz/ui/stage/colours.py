@@ -14,7 +14,6 @@ from gemmviz.catalogue.matrices import B, C
 from gemmviz.trace.cost.wavefronts import BANK_BYTES, BANKS
 from gemmviz.trace.order.requests import Ints
 from gemmviz.trace.playable import Playable
-from gemmviz.trace.recording.accesses import Array
 from gemmviz.ui.look.theme import Theme, rgb
 from gemmviz.ui.stage.accessed_cells import AccessedCells, as_drawn, strength
 from gemmviz.ui.stage.hues import owner_palette
@@ -236,7 +235,7 @@ class Colours:
             which = np.zeros(info.size, np.int64)
             which[self.held(array, step, block)] = 1
         tint = np.concatenate([[np.float32(0)], tints])[:, None]
-        return Palette(cell * (1 - tint) + hue * tint, which.reshape(info.grid))
+        return Palette(cell * (1 - tint) + hue * tint, info.drawn(which))
 
     def _palette_of_sums(self, step: int) -> Palette:
         """Return the colours of C: of each kind of element before and after it is written; again if it is wrong."""
@@ -244,7 +243,7 @@ class Colours:
         share = UNTOUCHED + (WORKED - UNTOUCHED) / np.float32(_PROGRESS_LEVELS) * self._progress(step)
         waiting = np.take(share.astype(np.float32), self._owner)
         colours = np.concatenate([self._background + depth * waiting[:, None], self._background + depth])
-        is_written = drawn(playable.recording.arrays[C], playable.first_write <= step)
+        is_written = playable.recording.arrays[C].drawn(playable.first_write <= step)
         which = np.where(is_written, self._kind + len(depth), self._kind)
         if playable.wrong_at(step):
             which = which + len(colours) * (playable.wrong_from <= step)
@@ -309,18 +308,12 @@ def _means(colours: npt.NDArray[np.float32], side: int) -> npt.NDArray[np.float3
     return colours
 
 
-def drawn(info: Array, flat: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    """Return an array's elements, given in memory order, as they are drawn (rows, columns)."""
-    rows, columns = info.grid
-    return flat.reshape(columns, rows).T if info.column_major else flat.reshape(rows, columns)
-
-
 def values(playable: Playable, array: int, step: int, block: int) -> npt.NDArray[Any]:
     """Return the value of each drawn cell of an array at a step (rows, columns); NaN where nothing was written yet."""
     recording = playable.recording
     if array < C:
         return recording.b if array == B else recording.a
-    return drawn(recording.arrays[array], playable.history.values(array, step, block))
+    return recording.arrays[array].drawn(playable.history.values(array, step, block))
 
 
 def written(playable: Playable, array: int, step: int, block: int) -> npt.NDArray[np.bool_]:
@@ -328,5 +321,5 @@ def written(playable: Playable, array: int, step: int, block: int) -> npt.NDArra
     info = playable.recording.arrays[array]
     if array < C:
         return np.ones(info.grid, bool)
-    held: npt.NDArray[np.bool_] = drawn(info, playable.history.last_write(array, step, block)) >= 0
+    held: npt.NDArray[np.bool_] = info.drawn(playable.history.last_write(array, step, block)) >= 0
     return held

@@ -93,8 +93,6 @@ class Picking:
 
     def _pick(self, array: int, row: int, column: int) -> None:
         recording = known(self._cursor.playable).recording
-        info = recording.arrays[array]
-        rows, columns = info.grid
-        element = column * rows + row if info.column_major else row * columns + column
+        element = recording.arrays[array].element(row, column)
         block = int(recording.owners[0][row, column]) if array == C else None
         self._cursor.pick((array, element), block)

@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from gemmviz.catalogue.matrices import A, B, C
+from gemmviz.language import trn
 from gemmviz.trace.recording.accesses import Array
 from gemmviz.trace.recording.recording import Recording
 
@@ -304,14 +305,25 @@ def shared_tiles(recording: Recording, arrays: list[int], bounds: Bounds, larges
 
 def stages(array: Array) -> int:
     """Return how many parts of a shared array stand one below the other, as declared: [stages][rows][…]."""
-    parts = array.shape[0] if array.space == "shared" and len(array.shape) > 2 else 1
+    parts = array.shape[0] if array.space == "shared" and len(array.shape) > 2 and not array.panels else 1
     return parts if parts < array.grid[0] else 1  # a single row is no part: each row of a tile of vectors
 
 
 def shared_title(recording: Recording, array: int) -> str:
     """Return the title of a shared array: its name and shape."""
-    rows, columns = _drawn(recording, array)
-    return f"{recording.arrays[array].name}  {rows} × {columns}"
+    info = recording.arrays[array]
+    if info.panels:
+        count, rows, columns = info.shape
+        shape = trn(
+            "{count} panel of {rows} × {columns}",
+            "{count} panels of {rows} × {columns}",
+            count,
+            rows=rows,
+            columns=columns,
+        )
+    else:
+        shape = "{} × {}".format(*info.grid)
+    return f"{info.name}  {shape}"
 
 
 def title_width(recording: Recording, array: int, font: float) -> float:

@@ -39,7 +39,6 @@ def cell_tip(
             continue
         if panel.array == C:
             return owner_text(playable, *cell)
-        info = playable.recording.arrays[panel.array]
-        element = cell[1] * panel.rows + cell[0] if info.column_major else cell[0] * panel.columns + cell[1]
+        element = playable.recording.arrays[panel.array].element(*cell)
         return "\n".join(about_cell(playable, panel.array, element, moment.step, moment.block).split(BETWEEN))
     return None

@@ -10,7 +10,7 @@ from gemmviz.bench.protocol import Protocol
 from gemmviz.bench.stats import summarise
 from gemmviz.bench.tuning import kept
 from gemmviz.catalogue import renamed
-from gemmviz.catalogue.errors import GemmvizError, UnknownKernel
+from gemmviz.catalogue.errors import UnknownKernel
 from gemmviz.catalogue.kernel import parse
 from gemmviz.catalogue.ladder import find, ladder
 from gemmviz.catalogue.problem import Problem
@@ -67,10 +67,10 @@ def test_the_table_leads_from_names_that_are_gone_to_names_that_are_there():
     assert not table["texts"].keys() & {kernel.sha256 for kernel in LADDER}
 
 
-def test_a_kernel_of_ones_own_cannot_have_a_name_from_before(tmp_path):
-    mine = parse(find("gpumult1", LADDER).text, tmp_path / "block_order.cu")
-    with pytest.raises(GemmvizError, match="block_order"):
-        Session(ladder()).choice.add_kernel(mine)
+def test_a_kernel_of_ones_own_with_a_name_from_before_has_its_folder(tmp_path):
+    session = Session(ladder())
+    session.choice.add_kernel(parse(find("gpumult1", LADDER).text, tmp_path / "block_order.cu"))
+    assert session.choice.base.name == f"block_order ({tmp_path.name})"
 
 
 def test_the_command_line_takes_it(capsys):

@@ -8,6 +8,7 @@ import pytest
 from gemmviz.catalogue.errors import BuildError, KernelFault
 from gemmviz.catalogue.expression import Expression
 from gemmviz.catalogue.kernel import Kernel, load, parse
+from gemmviz.catalogue.ladder import find, ladder
 from gemmviz.catalogue.launch import launch
 from gemmviz.catalogue.problem import Problem
 from gemmviz.checking.examine import examine
@@ -186,3 +187,50 @@ def test_each_value_of_a_constant_that_follows_from_the_size_is_tried() -> None:
     assert {size.n % 4 for size, _ in launches} == {0, 1, 2, 3}
     wrong = {size.n % 4 for size, params in launches if examine(ways, size, params).findings}
     assert wrong == {2}
+
+
+TILES_IN_A_ROW = """// ---gemmviz
+// entry = "tiles"
+// args = ["A", "B", "C", "M", "N", "K"]
+// block = ["64"]
+// grid = ["ceil(M / 64) * ceil(N / 64)"]
+// ---
+__global__ void tiles(const float *A, const float *B, float *C, int M, int N, int K)
+{
+    int across = (N + 63) / 64, row = blockIdx.x / across * 64, col = blockIdx.x % across * 64 + threadIdx.x;
+    for (int i = row; i < row + 64 && i < M && col < N; i++) {
+        float sum = 0;
+        for (int k = 0; k < K; k++)
+            sum += A[i * K + k] * B[k * N + col];
+        C[i * N + col] = sum;
+    }
+}
+"""
+
+
+@pytest.mark.parametrize("wrong", ["/ across * 32", "% across * 32"])
+def test_a_tile_behind_the_first_one_is_tried_in_both_directions(wrong: str) -> None:
+    """The blocks have one number each: the size with a single tile was taken for one with several blocks."""
+    kernel = parse(TILES_IN_A_ROW, Path("tiles.cu"))
+    sizes = [size for size, _ in plan(kernel, [], {}).launches]
+    assert [size for size in sizes if size.m > 64 and size.n > 64] == [Problem(76, 92, 32)]
+    mutant = parse(TILES_IN_A_ROW.replace(wrong.replace("32", "64"), wrong), Path("tiles.cu"))
+    found = {size for size in sizes if examine(mutant, size, {}).findings}
+    assert Problem(76, 92, 32) in found
+    assert (len(found) == 1) == (wrong[0] == "%")  # several tiles along M were tried before, and one along N
+
+
+def test_a_size_with_several_tiles_that_is_there_already_is_enough() -> None:
+    kernel = parse(TILES_IN_A_ROW.replace("/ 64", "/ 16"), Path("tiles.cu"))
+    sizes = [size for size, _ in plan(kernel, [], {}).launches]
+    assert sizes[:2] == [Problem.cube(32), Problem(37, 45, 41)] and {size.m for size in sizes} == {32, 37}
+
+
+def test_a_loop_with_blocks_for_a_cache_is_tried_with_those_of_its_demo() -> None:
+    packed = find("packed", ladder())
+    assert packed.demo is not None and packed.demo.params["KC"] == 8
+    assert (Problem(37, 45, 41), packed.defaults | packed.demo.params) in plan(packed, [], {}).launches
+    wrong = packed.text.replace("B + (long)kc * N + jc", "B + (long)kc * K + jc")
+    kernel = parse(wrong, packed.path)
+    faulty = [params for size, params in plan(kernel, [], {}).launches if examine(kernel, size, params).findings]
+    assert faulty == [packed.defaults | packed.demo.params]

@@ -8,12 +8,16 @@ from pathlib import Path
 import hostile
 import pytest
 
+from gemmviz.bench.entries import kernel_entry, kernel_of_entry
 from gemmviz.catalogue.errors import GemmvizError
+from gemmviz.catalogue.kernel import parse
 from gemmviz.catalogue.ladder import find, ladder
+from gemmviz.catalogue.problem import Problem
 from gemmviz.cluster import sources, wire, work
 from gemmviz.cluster.piece import Piece, SentKernel, SentSources
 from gemmviz.cluster.software import software
 from gemmviz.engine.consent import refused
+from gemmviz.engine.launched import launched, requested
 from gemmviz.engine.messages import BenchRequest, Failed, TuneRequest
 from gemmviz.sandbox.scratch import needed
 
@@ -58,6 +62,17 @@ def test_a_strangers_file_has_its_headers_there_and_only_it_may_run(tmp_path, mo
     assert consent.allows(at, CUDA)
     assert not consent.allows(at, CUDA + " ") and not consent.allows(at.with_name("other.cu"), CUDA)
     assert refused(replace(again, text="another"), consent) == [at]
+
+
+def test_a_name_with_folders_is_the_same_there(tmp_path):
+    text = find("gputiled", ladder()).text
+    bench = BenchRequest(1, [kernel_entry(parse(text, Path("/a/b/gputiled.cu"), "b"), {})], [(8, 8, 8)])
+    again, _ = sources.restored(*sources.collected(bench, ladder()), tmp_path)
+    kernel = kernel_of_entry(again.kernels[0])
+    assert kernel.name == "gputiled (b)" and kernel.path == tmp_path / "a" / "b" / "gputiled.cu"
+    tune = TuneRequest(1, **launched(kernel, Problem(8, 8, 8)))
+    again, _ = sources.restored(*sources.collected(tune, ladder()), tmp_path)
+    assert requested(again).name == "gputiled (b)"
 
 
 def test_another_text_there_or_a_damaged_one_is_refused(tmp_path):

@@ -22,6 +22,7 @@ from gemmviz.engine import wear
 from gemmviz.engine.messages import (
     FINAL,
     BenchRequest,
+    CheckRequest,
     Failed,
     Probed,
     ProbeRequest,
@@ -234,6 +235,20 @@ def test_the_engine_reports_an_undefined_function_like_the_compiler(engine):
     text = hostile.source("    elsewhere();", top="void elsewhere(void);")
     *_, last = engine.run(RecordRequest(1, "/nowhere/mine.c", text, 2, 2, 2, {}), threading.Event())
     assert last.message == "mine.c:8: elsewhere is used and defined nowhere: define it in this file"
+
+
+def test_every_reply_has_the_name_with_folders_also_after_a_crash(engine):
+    of = {"new": hostile.SEGFAULT, "a/b": hostile.RIGHT}
+    kernels = [entry(text) | {"folders": folders} for folders, text in of.items()]
+    replies = list(engine.run(BenchRequest(7, kernels, [(6, 5, 4)], FAST), threading.Event()))
+    assert [(row["kernel"], row["status"]) for row in rows(replies)] == [("mine (new)", "crash"), ("mine (a-b)", "ok")]
+    assert {reply.kernel for reply in replies if isinstance(reply, Sample)} == {"mine (a-b)"}
+    file = {"path": "/nowhere/mine.c", "text": hostile.RIGHT, "folders": "new"}
+    *_, last = engine.run(RecordRequest(8, **file, m=6, n=5, k=4), threading.Event())
+    assert last.recording.kernel == "mine (new)"
+    check = CheckRequest(9, **file, launches=[{"m": 6, "n": 5, "k": 4, "params": {}}])
+    texts = [reply.text for reply in engine.run(check, threading.Event()) if isinstance(reply, Progress)]
+    assert texts[0] == "Preparing mine (new) at 6 x 5 x 4"
 
 
 def test_a_size_that_cannot_be_is_refused(engine):

@@ -24,7 +24,7 @@ CLASSES: dict[str, set[str]] = {
     "return-above-barrier": {"barrier divergence", "element of C never written"},  # the latter where all leave
     "swap-xy": _INDEX,
     "drop-accumulate": {"wrong result"},
-    "drop-factor": _INDEX,
+    "drop-factor": _INDEX | {"too many threads"},  # the latter of __launch_bounds__
     "shrink-shared": _INDEX,
     "transpose": _INDEX - {"crash"},  # vectors are misaligned
 }
@@ -47,7 +47,9 @@ def lines(mutant: Mutant) -> set[int]:
         around = [line - 1 for line in _loop_around(text, mutant.line - 1)]
         return {i + 1 for i in (*around, *_called(text, around))}
     if mutant.operator == "return-above-barrier":
-        return found | {i + 1 for i, line in enumerate(text) if "__syncthreads" in line}
+        # All threads may leave: then no barrier is missed, and the store behind it is not reached.
+        behind = re.compile(r"__syncthreads|\bC\[|\(&?C\b")
+        return found | {i + 1 for i, line in enumerate(text) if i + 1 > mutant.line and behind.search(line)}
     is_declaration = "__shared__" in original
     found |= {i + 1 for i in _called(text, [mutant.line - 1])}  # the arguments of a call are used there
     if access.search(original) and not is_declaration and mutant.operator != "skip-init":
@@ -115,10 +117,12 @@ def _indent(line: str) -> int:
 
 
 def _governed(text: list[str], index: int) -> list[int]:
-    """Return the lines that stand further in than one, down to the first that does not."""
+    """Return the lines that stand further in than one, down to the first that does not; with a branch's other side."""
     found = []
+    branch = re.search(r"\bif \(", text[index])
     for i in range(index + 1, len(text)):
-        if text[i].strip() and _indent(text[i]) <= _indent(text[index]):
+        other_side = branch and re.match(r"\s*(?:\} )?else\b", text[i]) and _indent(text[i]) == _indent(text[index])
+        if text[i].strip() and _indent(text[i]) <= _indent(text[index]) and not other_side:
             break
         found.append(i)
     return found or [index + 1]

@@ -105,6 +105,32 @@ def test_text_that_is_no_kernel_and_a_file_of_ones_own_come_back(tmp_path):
     found.close(keep=False)
 
 
+def test_a_path_that_repeats_folders_is_of_the_same_file(tmp_path):
+    """Earlier programs kept the folders of a kernel's name in its path."""
+    path = tmp_path / "new" / "mine.cu"
+    path.parent.mkdir()
+    session = new_session()
+    text = session.choice.base.text
+    path.write_text(text)
+    kept = Drafts(session)
+    session.choice.add_kernel(parse(text, path))
+    session.choice.draft(text + "// mine\n")
+    kept.close(keep=True)
+    (file,) = drafts.folder().glob("*.json")
+    file.write_text(file.read_text().replace("/new/mine.cu", "/new/../new/mine.cu"))
+    again = new_session()
+    again.choice.add_kernel(parse(text, path))
+    again.choice.draft(text + "// meanwhile\n")
+    found = Drafts(again)
+    found.find()
+    with pytest.raises(GemmvizError, match="not saved"):
+        found.restore()
+    again.choice.revert()
+    found.restore()
+    assert again.choice.base.path == path and again.choice.text.endswith("// mine\n")
+    found.close(keep=False)
+
+
 def test_the_description_of_a_file_without_one_comes_back_as_an_edit(tmp_path):
     """It was taken for the file's own text: it was neither kept any longer nor asked about at the end."""
     path = tmp_path / "mine.c"

@@ -112,6 +112,11 @@ def test_a_state_of_a_file_opens_beside_another_file_with_its_name(tmp_path):
     assert other.choice.base.name == "mine (old)" and other.choice.base.path.samefile(second)
     apply(other, take(other, VIEW))
     assert [kernel.name for kernel in other.choice.kernels if kernel.path.name == "mine.cu"] == ["mine", "mine (old)"]
+    assert take(other)["kernel"]["path"] == str(second)
+    # Earlier states repeat the folders of the name in the path.
+    once = Session(ladder())
+    apply(once, take(session) | {"kernel": {"path": f"{second.parent}/../old/mine.cu", "text": text}})
+    assert (once.choice.base.name, once.choice.base.path) == ("mine", second)
 
 
 def test_the_command_line_restores_its_content():

@@ -92,6 +92,9 @@ def test_panels_are_arrays_that_hold_a_and_b_in_the_order_of_use_and_zeros_beyon
     b[:, :20] = recording.b
     assert np.array_equal(held["Ap"], a.reshape(2, 6, 3).transpose(0, 2, 1))
     assert np.array_equal(held["Bp"], b.reshape(3, 2, 16).transpose(1, 0, 2))
+    # Beside each other, the panels of B are B as it is, and those of A are A with rows and columns exchanged.
+    ap, bp = recording.arrays[3:]
+    assert np.array_equal(ap.drawn(held["Ap"].ravel()), a.T) and np.array_equal(bp.drawn(held["Bp"].ravel()), b)
 
 
 def test_a_whole_panel_of_a_is_packed_with_vectors_and_turned_in_registers() -> None:

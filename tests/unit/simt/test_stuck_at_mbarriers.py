@@ -59,11 +59,14 @@ def found(text: str, old: str, new: str, problem: Problem) -> list[tuple[str, st
     ("old", "new", "wait", "last", "text"),
     [
         ("if (lane == 0)", "if (lane < 2)", "barrier_wait(empty", "barrier_arrive(empty);", "2 have come so far"),
-        ("if (lane == 0)", "if (k < 0)", "barrier_wait(empty", "barrier_init(empty, 1);", "none has come since"),
+        ("if (lane == 0)", "if (k < 0)", "barrier_wait(empty", "barrier_arrive(empty);", "none has come since"),
+        ("barrier_arrive(empty);", ";", "barrier_wait(empty", "barrier_init(empty, 1);", "none has come since"),
         ("(full, 32)", "(full, 33)", "barrier_wait(full", "barrier_arrive(full);", "32 have come so far, the last one"),
     ],
 )
-def test_the_last_arrival_is_named_or_the_initialisation(old: str, new: str, wait: str, last: str, text: str) -> None:
+def test_the_last_arrival_is_named_or_the_line_that_is_there_for_it(
+    old: str, new: str, wait: str, last: str, text: str
+) -> None:
     assert not find(recorded(TURNS, Problem(1, 32, 4)))
     (one,) = (one for one in found(TURNS, old, new, Problem(1, 32, 4)) if one[0].startswith(wait))
     assert one[1] == last and text in one[2].text

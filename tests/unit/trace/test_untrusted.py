@@ -44,6 +44,13 @@ def test_a_number_that_points_to_nothing_is_refused(tiled: Any, name: str) -> No
         checked_recording(replace(tiled, accesses=replace(tiled.accesses, **{name: column})))
 
 
+def test_panels_without_three_sides_are_refused(tiled: Any) -> None:
+    *others, tile = tiled.arrays
+    assert len(tile.shape) == 2
+    with pytest.raises(Damaged):
+        checked_recording(replace(tiled, arrays=(*others, replace(tile, panels=True))))
+
+
 @pytest.mark.parametrize(
     ("name", "value"),
     [

@@ -137,6 +137,43 @@ def test_elements_that_are_left_out_are_named_with_the_line_that_writes_the_othe
     assert (finding.kind, finding.line, finding.count) == ("element of C never written", STORE, 19)
 
 
+@pytest.mark.parametrize(
+    ("store", "named"),
+    [
+        ("C[row * N + col] = sum;", STORE),
+        ("*(C + row * N + col) = sum;", STORE),
+        ("atomicAdd(&C[row * N + col], sum);", STORE),
+        ("put(C + row * N + col, sum);", STORE),
+        ("{ float *to = C + row * N; to[col] = sum; }", STORE),
+        ("{ float *to = C; to = &sum; *to = 1; } { float *to = &sum; to[0] = 1; }", 7),
+        # What only reads C is not meant, nor is a pointer that can only read.
+        ("{ prefetch(C); if (C[0] == 3) sum = C[1]; }", 7),
+        ("{ const float *from = C; sum = 3 * from[col]; put(&sum, from[0]); }", 7),
+    ],
+)
+def test_where_no_thread_stores_the_line_that_is_there_to_do_it_is_named(store: str, named: int) -> None:
+    helpers = "__device__ void put(float *to, float sum) { *to = sum; } __device__ void prefetch(float *) {} __global__"
+    text = (
+        GEMM.replace("__global__", helpers)
+        .replace("C[row * N + col] = sum;", store)
+        .replace("row < M && col", "M < 0 && col")
+    )
+    (finding,) = examine(parse(text, Path("k.cu")), Problem(19, 13, 17), {}).findings
+    assert (finding.kind, finding.line, finding.count) == ("element of C never written", named, 19 * 13)
+    assert finding.text.endswith(f"C[0, 0]; line {named} is there to write them") == (named == STORE)
+
+
+def test_no_line_of_another_function_is_named() -> None:
+    """The function is declared first, and its body stands behind another one that has a C, too."""
+    head = "void k(const float *A, const float *B, float *C, int M, int N, int K)"
+    other = "__device__ void other(float *C) { C[0] = 1; }"
+    text = GEMM.replace(f"__global__ {head}", f"__global__ {head}; {other} __global__ {head}")
+    text = text.replace("row < M && col", "M < 0 && col")
+    (finding,) = examine(parse(text, Path("k.cu")), Problem(19, 13, 17), {}).findings
+    assert (finding.kind, finding.line) == ("element of C never written", 7)
+    assert finding.text.endswith("C[0, 0]")
+
+
 def test_a_kernel_that_stores_nothing_is_named_with_the_line_of_its_head() -> None:
     finding = explained("C[row * N + col] = sum;", ";")
     assert (finding.kind, finding.line, finding.count) == ("element of C never written", 7, 19 * 13)

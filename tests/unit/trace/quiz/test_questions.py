@@ -5,6 +5,7 @@ from functools import cache
 
 import numpy as np
 import pytest
+from cell_places import cell_of
 from recordings import own, rung
 from sampled import SAMPLE
 
@@ -142,9 +143,7 @@ def said_lane(found):
 def name_of(shown, row):
     log = shown.recording.accesses
     array = shown.recording.arrays[log.array[row]]
-    rows, columns = array.grid
-    element = int(log.element[row])
-    i, j = (element % rows, element // rows) if array.column_major else divmod(element, columns)
+    i, j = cell_of(array, int(log.element[row]))
     return f"{array.name}[{i}, {j}]"
 
 
