@@ -4,7 +4,7 @@
 #include "running.h"
 #include <stddef.h>
 
-enum { GV_HUGE = 2 << 20 };
+enum { GV_HUGE = 2 << 20, GV_MUCH = 512 << 10 /* bytes, for which a huge page takes less time than small ones */ };
 
 // Before a run.
 void gv_pages_begin(void);
