@@ -51,6 +51,7 @@ void gv_rows_begin(void)
 {
     const gv_run *r = gv_now.run;
     if (r->count_only) return;
+    gv_pages_block_begins();
     of.used = 0;
     of.first_row = r->count;
     of.first_more = of.marked_more = r->more_count;
