@@ -17,7 +17,10 @@ from gemmviz.sandbox import kept
 from gemmviz.simt.instruction_places import CodePlaces
 
 # The files whose change can change the result.
-_READERS = ("code_places.py", "debuginfo.py", "instruction_places.py", "line_table.py", "shared_array.py")
+_READERS = (
+    *("code_places.py", "debuginfo.py", "instruction_places.py"),
+    *("line_table.py", "shared_array.py", "stack_sizes.py"),
+)
 
 
 @lru_cache(maxsize=8)  # a kernel is recorded many times, and a library never changes after it has its name

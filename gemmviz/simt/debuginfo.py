@@ -16,6 +16,7 @@ from gemmviz.backends.entry import ARGUMENTS
 from gemmviz.simt import line_table
 from gemmviz.simt.instruction_places import CodePlaces
 from gemmviz.simt.shared_array import BARRIER, SharedArray
+from gemmviz.simt.stack_sizes import largest_frame
 
 _ELEMENT = {
     "float": "float32",
@@ -63,11 +64,13 @@ def read_debug_info(library: Path, source_name: str) -> CodePlaces:
             variables += [one for one, is_shared in found if not is_shared]
             by_gcc |= gnu
         guards = [value - anchor for value in _guards(elf)] if by_gcc else []
+        code = elf.get_section_by_name(".text")
+        frame = largest_frame(elf.get_machine_arch(), code.data()) if code else None
     lines.sort(key=lambda row: row[0])
     unique = {array.offset: array for array in shared if array.name != "gv_anchor"}
     arrays = sorted(unique.values(), key=lambda a: a.name)
     variables.sort(key=lambda one: one.offset)
-    return CodePlaces([a for a, _ in lines], [p for _, p in lines], arrays, guards, entry, variables)
+    return CodePlaces([a for a, _ in lines], [p for _, p in lines], arrays, guards, entry, variables, frame)
 
 
 def _address(elf: Any, name: str) -> int:

@@ -12,7 +12,8 @@ class CodePlaces:
 
     GCC adds a flag for each shared array that was constructed; ``guards`` has the offsets of these flags in bytes from
     the anchor. ``entry`` is the address of the function that calls the kernel. ``variables`` are the variables of the
-    device that can be written, with their addresses as offsets.
+    device that can be written, with their addresses as offsets. ``largest_frame`` is the memory on the stack that its
+    functions need at most, in bytes, as `simt.stack_sizes.largest_frame` returns it.
     """
 
     addresses: list[int]
@@ -21,6 +22,7 @@ class CodePlaces:
     guards: list[int]
     entry: int
     variables: list[SharedArray] = field(default_factory=list)
+    largest_frame: int | None = None
 
     def place(self, address: int) -> tuple[int, int]:
         """Return (line, column) in the kernel's file of the instruction at `address`; (0, 0) for another file.

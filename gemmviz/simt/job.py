@@ -27,14 +27,13 @@ from gemmviz.simt.instruction_places import CodePlaces
 from gemmviz.simt.layout import MAX_ACCESSES, MAX_ARRAYS, MORE_PER_ACCESS, RecorderRun, ScratchKind, Status
 from gemmviz.simt.number_kinds import number_kind
 from gemmviz.simt.shared_array import BARRIER
+from gemmviz.simt.stack_sizes import stack_bytes
 from gemmviz.simt.time_limits import clock_s
 from gemmviz.simt.tma_boxes import TmaReport
 
 _T = TypeVar("_T")
 # Shared arrays start 64 KiB apart (see cuda.h) and have at most 48 KiB.
 _SHARED_GUARD = 8 << 10
-# CUDA gives a thread up to 512 KiB of local memory. Only touched pages are committed.
-_STACK_BYTES = {"cuda": 1 << 20, "c": 8 << 20}
 
 
 class Again(Exception):
@@ -42,7 +41,10 @@ class Again(Exception):
 
 
 def attempted(attempt: Callable[[bool], _T]) -> _T:
-    """Return the result of an attempt; at first instructions may be postponed, then each is done at once."""
+    """Return the result of an attempt; at first instructions may be postponed, then each is done at once.
+
+    The stacks of the first attempt may be small, too.
+    """
     try:
         return attempt(False)
     except Again:
@@ -102,7 +104,7 @@ class Job:
         run.first_block, run.end_block, run.cluster = first, end, launch.cluster[0]
         run.at_once, run.workers = at_once, workers
         run.deadline_s, run.clock_s = deadline_s, clock_s(deadline_s)
-        run.stack_bytes = _STACK_BYTES[launch.kernel.backend]
+        run.stack_bytes = stack_bytes(launch.kernel.backend, info.largest_frame, careful=at_once)
         run.arguments = ctypes.cast(self._arguments.pointers, ctypes.c_void_p).value
         run.entry = ctypes.cast(self._code.gv_entry, ctypes.c_void_p).value
         self._watch()

@@ -56,7 +56,7 @@ def begin(code: ctypes.CDLL, capacity: int, processes: int) -> EventLog:
     """
     with suppress(OSError):
         log = EventLog(code, capacity, processes)
-        if code.gv_boxes_begin(ctypes.c_uint64(capacity)):
+        if code.gv_boxes_begin(ctypes.c_uint64(capacity), ctypes.c_uint32(processes)):
             return log
     raise ConstraintError(tr("not enough memory to record {count} accesses", count=thousands(capacity)))
 

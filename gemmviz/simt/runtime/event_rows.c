@@ -13,12 +13,14 @@ typedef struct {
     uint64_t mask;
 } different;
 
-// The first row of each thread in each phase, and behind them the number of all rows.
+// The first row of each thread in each phase with its key, and behind them the number of all rows.
 typedef struct {
-    const gv_run *run;
-    uint32_t *row;
-    uint64_t count;
-    uint64_t at, key, before; // the one that was found last, its key, and the key of the one before
+    uint32_t row;
+    uint64_t key;
+} first_row;
+typedef struct {
+    first_row *rows;
+    uint64_t count, at; // at: the one that was found last
 } first_rows;
 
 static different barriers, places;
@@ -71,21 +73,14 @@ void gv_events_numbered_end(void)
 
 static uint64_t key_of(uint64_t block, uint64_t phase, uint64_t thread) { return block << 32 | phase << 16 | thread; }
 
-static uint64_t key_at(const first_rows *f, uint64_t i)
-{
-    if (i >= f->count) return UINT64_MAX;
-    const gv_run *r = f->run;
-    return key_of(r->block_of[f->row[i]], r->phase_of[f->row[i]], r->thread_of[f->row[i]]);
-}
-
 static int find_first_rows(first_rows *f, const gv_run *r)
 {
     const uint32_t *block = r->block_of;
     const uint16_t *thread = r->thread_of, *phase = r->phase_of;
-    uint32_t *row = malloc((r->count + 2) * sizeof *row); // the system takes a page only when it is used
+    first_row *rows = malloc((r->count + 2) * sizeof *rows); // the system takes a page only when it is used
     uint64_t count = 0;
-    if (!row) return 0;
-    if (r->count) row[count++] = 0;
+    if (!rows) return 0;
+    if (r->count) rows[count++] = (first_row){0, key_of(block[0], phase[0], thread[0])};
     for (uint64_t i = 1; i < r->count;) {
         uint64_t last = i + STEP < r->count ? i + STEP : r->count;
         if (last == i + STEP) {
@@ -99,41 +94,35 @@ static int find_first_rows(first_rows *f, const gv_run *r)
             }
         }
         for (; i < last; i++) {
-            row[count] = (uint32_t)i;
+            rows[count] = (first_row){(uint32_t)i, key_of(block[i], phase[i], thread[i])};
             count += block[i] != block[i - 1] || thread[i] != thread[i - 1] || phase[i] != phase[i - 1];
         }
     }
-    row[count] = (uint32_t)r->count;
-    *f = (first_rows){.run = r, .row = row, .count = count};
-    f->key = key_at(f, 0);
+    rows[count] = (first_row){(uint32_t)r->count, UINT64_MAX};
+    *f = (first_rows){rows, count, 0};
     return 1;
 }
 
 // Goes to the first of them whose key is not less. Mostly it is the one that was found last, or the next one.
 static void go_to(first_rows *f, uint64_t key)
 {
-    if (f->before < key && key <= f->key) return;
-    if (f->key < key) {
-        f->before = f->key;
-        f->key = key_at(f, ++f->at);
-        if (key <= f->key) return;
-    }
+    const first_row *rows = f->rows;
+    if (rows[f->at].key < key && f->at < f->count) f->at++;
+    if (key <= rows[f->at].key && (!f->at || rows[f->at - 1].key < key)) return;
     uint64_t from = 0, end = f->count;
     while (from < end) {
         uint64_t middle = (from + end) / 2;
-        if (key_at(f, middle) < key) from = middle + 1;
+        if (rows[middle].key < key) from = middle + 1;
         else end = middle;
     }
     f->at = from;
-    f->key = key_at(f, from);
-    f->before = from ? key_at(f, from - 1) : 0;
 }
 
 // The row after so many of a thread in a phase. If it has none, they are counted from the next thread's first row.
 static uint32_t row_of(first_rows *f, uint64_t key, uint64_t made)
 {
     go_to(f, key);
-    return f->row[f->at] + (uint32_t)made;
+    return f->rows[f->at].row + (uint32_t)made;
 }
 
 // Sorts the events of each cluster by block, and keeps the order of those of a block: its blocks run in turns.
@@ -176,6 +165,6 @@ int gv_rows_found(const gv_run *run, uint64_t event_count, gv_event *events, con
         b->read_at = row_of(&first, key_of(b->block, read, b->thread), b->read_at);
         b->write_at = row_of(&first, key_of(b->to_block, b->arrived, b->thread), b->write_at);
     }
-    free(first.row);
+    free(first.rows);
     return 1;
 }

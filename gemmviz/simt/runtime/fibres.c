@@ -3,13 +3,20 @@
 #define _GNU_SOURCE
 #include "fibres.h"
 #include "kernel_calls/hopper.h"
+#include "pages.h"
 #include "stop.h"
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 
-// Stacks begin at different offsets in a page: otherwise the frames of all threads use the same lines of the cache.
-enum { STAGGERS = 64, STAGGER_BYTES = 5 * 64, GUARD_PAGE_BYTES = 4096 };
+// A stack of at least GUARDED_BYTES has a guard page. Such stacks begin at different offsets in a page: otherwise the
+// frames of all threads use the same lines of the cache. Smaller ones lie side by side without guard pages, in huge
+// pages: new small pages for each stack take longer than all that the threads of some kernels do. Python gives such
+// stacks, with an odd number of lines of the cache, if no function of the kernel has a large frame. A function that
+// begins with less than LEAST_BYTES left ends the run with GV_AGAIN: these are for the recorder's own functions, or for
+// one that calls no other. So does a fault, and a stack whose last word is in use.
+enum { GUARDED_BYTES = 64 << 10, LEAST_BYTES = 5 << 10 };
+enum { STAGGERS = 64, STAGGER_BYTES = 5 * 64, PAGE_BYTES = 4096 };
 enum { GUARD_INSTALL = 102 /* MADV_GUARD_INSTALL, which older headers do not have */ };
 
 gv_together gv_cluster;
@@ -261,12 +268,14 @@ void gv_end_fibre(void)
     __builtin_unreachable();
 }
 
+static int has_guards(void) { return gv_now.run->stack_bytes >= GUARDED_BYTES; }
+
 static void start(gv_fibre *f)
 {
     uint64_t bytes = gv_now.run->stack_bytes, thread = (uint64_t)(f - gv_cluster.fibres);
+    uint64_t unused = has_guards() ? thread % STAGGERS * STAGGER_BYTES : 0;
     f->started = 1;
-    gv_context_begin(
-        &f->context, gv_cluster.stacks + thread * bytes, bytes - thread % STAGGERS * STAGGER_BYTES, fibre_main);
+    gv_context_begin(&f->context, gv_cluster.stacks + thread * bytes, bytes - unused, fibre_main);
 }
 
 // Returns a thread of the running block, which the caller continues.
@@ -276,6 +285,7 @@ static gv_fibre *to_run(uint32_t thread)
     gv_fibre *f = gv_running_fibre();
     gv_now.turn = gv_cluster.turns[gv_number_now()];
     gv_cluster.thread_index = f->index;
+    gv_now.stack_low = gv_cluster.first_low + gv_number_now() * gv_cluster.low_apart;
     *gv_state(f) = GV_READY;
     if (!f->started) start(f);
     else gv_context_expect(&f[thread + 1 < gv_cluster.threads].context);
@@ -292,16 +302,21 @@ uint32_t gv_resume(uint32_t thread)
 // changes nothing else. An index of 32 bits goes so far in an array of floats. 0 if the process has too few addresses.
 static uint64_t apart = (uint64_t)8 << 30;
 
+// New memory that begins at a multiple of GV_HUGE, with these addresses around it.
 static char *mapped(uint64_t bytes)
 {
     int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE;
-    char *whole = mmap(NULL, bytes + 2 * apart, PROT_NONE, flags, -1, 0);
+    char *whole = mmap(NULL, bytes + 2 * apart + GV_HUGE, PROT_NONE, flags, -1, 0);
     if (whole == MAP_FAILED && apart) {
         apart = 0;
-        whole = mmap(NULL, bytes, PROT_NONE, flags, -1, 0);
+        whole = mmap(NULL, bytes + GV_HUGE, PROT_NONE, flags, -1, 0);
     }
-    if (whole == MAP_FAILED || mprotect(whole + apart, bytes, PROT_READ | PROT_WRITE)) return MAP_FAILED;
-    return whole + apart;
+    if (whole == MAP_FAILED) return MAP_FAILED;
+    uint64_t before = -(uintptr_t)whole % GV_HUGE;
+    if (before) munmap(whole, before);
+    whole += before;
+    munmap(whole + bytes + 2 * apart, GV_HUGE - before);
+    return mprotect(whole + apart, bytes, PROT_READ | PROT_WRITE) ? MAP_FAILED : whole + apart;
 }
 
 static void unmap(char *at, uint64_t bytes) { munmap(at - apart, bytes + 2 * apart); }
@@ -316,11 +331,15 @@ static char *stacks(uint64_t bytes, uint64_t each)
     if (kept_stacks.bytes) unmap(kept_stacks.at, kept_stacks.bytes);
     kept_stacks.bytes = 0;
     char *at = mapped(bytes);
+    if (!has_guards()) {
+        if (at != MAP_FAILED) madvise(at, bytes / GV_HUGE * GV_HUGE, MADV_HUGEPAGE);
+        return at;
+    }
     // The lowest page of every stack is a guard page, so that an overflow is a fault and changes no other stack. Since
     // Linux 6.13 a mapping may have guard pages; before, each one divides it, and to make and remove them takes longer.
     for (uint64_t stack = 0; at != MAP_FAILED && stack < bytes; stack += each)
-        if (madvise(at + stack, GUARD_PAGE_BYTES, GUARD_INSTALL))
-            mprotect(at + stack, GUARD_PAGE_BYTES, PROT_NONE);
+        if (madvise(at + stack, PAGE_BYTES, GUARD_INSTALL))
+            mprotect(at + stack, PAGE_BYTES, PROT_NONE);
     return at;
 }
 
@@ -336,17 +355,30 @@ int gv_fibres_begin(void (*body)(void))
     gv_cluster.states = calloc(all, 1);
     gv_cluster.turns = calloc(2 * all, sizeof *gv_cluster.turns);
     gv_cluster.made = gv_cluster.turns + all;
-    gv_now.stacks_bytes = (uint64_t)all * r->stack_bytes;
+    uint64_t bytes = (uint64_t)all * r->stack_bytes, unit = bytes % GV_HUGE < GV_MUCH ? PAGE_BYTES : GV_HUGE;
+    gv_now.stacks_bytes = (bytes + unit - 1) / unit * unit;
     gv_cluster.stacks = stacks(gv_now.stacks_bytes, r->stack_bytes);
     if (!gv_cluster.fibres || !gv_cluster.states || !gv_cluster.turns || gv_cluster.stacks == MAP_FAILED) return 0;
     gv_now.stacks = (uintptr_t)gv_cluster.stacks;
     gv_now.stacks_apart = apart;
+    if (!has_guards()) {
+        gv_cluster.first_low = gv_now.stacks + LEAST_BYTES;
+        gv_cluster.low_apart = r->stack_bytes;
+    }
     const uint32_t *b = r->block;
     for (uint32_t i = 0; i < all; i++) {
         uint32_t t = i % gv_cluster.threads;
         gv_cluster.fibres[i].index = (uint3){t % b[0], t / b[0] % b[1], t / (b[0] * b[1])};
     }
     return 1;
+}
+
+void gv_fibres_check(void)
+{
+    uint64_t all = gv_cluster.blocks * gv_cluster.threads, words = gv_now.run->stack_bytes / sizeof(uintptr_t);
+    const uintptr_t *last = (const uintptr_t *)gv_cluster.stacks;
+    for (uint64_t i = 0; i < all && !has_guards(); i++)
+        if (last[i * words]) gv_stop(GV_AGAIN);
 }
 
 void gv_fibres_end(void)

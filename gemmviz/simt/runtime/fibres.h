@@ -48,6 +48,7 @@ typedef struct {
     uint8_t *states;  // gv_fibre_state of each: together, as they are looked at more often than the rest
     uint32_t *turns, *made; // of each, in this phase: gv_now.turn, and accesses
     char *stacks;
+    uintptr_t first_low, low_apart; // gv_now.stack_low of the first thread, and from one to the next
     uint32_t threads, blocks;                             // threads: of a block
     uint32_t arrivals[GV_MAX_CLUSTER][GV_NAMED_BARRIERS]; // of threads that do not wait, by block and named barrier
     uint3 thread_index, block_index;
@@ -85,6 +86,9 @@ void gv_end_fibre(void) __attribute__((noreturn));
 // Makes the fibres and their stacks; returns 0 without memory. For record.c, like gv_fibres_end.
 int gv_fibres_begin(void (*body)(void));
 void gv_fibres_end(void);
+
+// Ends the run with GV_AGAIN if a thread has used more than its stack. For the process that has run the threads.
+void gv_fibres_check(void);
 
 // Runs a thread of the running block, and then the lanes of its warp behind it that can run, each until it waits.
 // Returns the last one. For scheduler.c.

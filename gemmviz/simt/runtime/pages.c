@@ -7,12 +7,13 @@
 #include <time.h>
 
 // The columns' first bytes, up to FIRST_IN_ALL together, have small pages, as a huge one takes as long as 120 of them
-// and may stay empty for the most part. Then the columns share a huge page, whose parts are moved to their ends, for as
-// many rows as it has room for, and so on; from the second multiple of HUGE on, a column has huge pages of its own.
+// and may stay empty for the most part. Then the columns share huge pages, whose parts are moved to their ends: for as
+// many rows as one page has room for, and after the first block for as many as are expected, up to MOST_SHARED pages.
+// A column that is expected to fill a huge page at a multiple of HUGE has one of its own.
 // sandbox/result_memory.py places columns at the beginning of a huge page.
 // Any other array has small pages up to FIRST_BYTES; then a huge one takes their place.
 enum { HUGE = GV_HUGE, SMALL = 4096, FIRST_BYTES = 512 << 10, FIRST_IN_ALL = 256 << 10 };
-enum { UNIT = SMALL /* rows: a column of one byte has a page for them */, SOON = 2 * UNIT };
+enum { UNIT = SMALL /* rows: a column of one byte has a page for them */, MOST_SHARED = 4 };
 // The small pages in place of a huge one take about SMALL_NS. A huge page may take longer once in a while; no more are
 // asked for when they have taken this much longer in all: then Linux has to move other pages to make one.
 enum { SMALL_NS = 1000 * 1000, MOST_LOST_NS = 10 * 1000 * 1000 };
@@ -94,8 +95,22 @@ uint64_t gv_prepare_pages(char *begin, uint32_t bytes, uint64_t first, uint64_t 
 }
 
 static uint64_t prepared[COLUMNS]; // bytes of each column that have pages, or will have small ones
+static struct {
+    uint64_t rows, words, blocks; // before the running block
+} before;
 
-void gv_pages_begin(void) { memset(prepared, 0, sizeof prepared); }
+void gv_pages_begin(void)
+{
+    memset(prepared, 0, sizeof prepared);
+    memset(&before, 0, sizeof before);
+}
+
+void gv_pages_block_begins(void)
+{
+    before.rows = gv_now.run->count;
+    before.words = gv_now.run->more_count;
+    before.blocks = gv_now.block - gv_now.run->first_block;
+}
 
 static char *begin_of(uint32_t column) { return *(char **)((char *)gv_now.run + columns[column].place); }
 
@@ -109,6 +124,13 @@ static uint64_t bytes_of(uint32_t column)
     return (column == MORE ? gv_now.run->more_capacity : gv_now.run->capacity) * columns[column].bytes;
 }
 
+// All bytes of a column, if each block makes as many rows as the blocks before; 0 in the first block.
+static uint64_t expected(uint32_t column)
+{
+    uint64_t made = (column == MORE ? before.words : before.rows) * columns[column].bytes;
+    return before.blocks ? made * (gv_now.run->end_block - gv_now.run->first_block) / before.blocks : 0;
+}
+
 // The bytes that one row takes in a column, on average.
 static uint32_t weight(uint32_t column)
 {
@@ -116,38 +138,51 @@ static uint32_t weight(uint32_t column)
     return column == MORE ? (uint32_t)((used(MORE) + rows - 1) / rows) + 1 : columns[column].bytes;
 }
 
-// Whether a column should get a part of a huge page.
-static int takes_part(uint32_t column)
+// Whether a column should have a huge page of its own at its byte `at`.
+static int fills_page(uint32_t column, uint64_t at)
 {
-    uint64_t at = prepared[column];
-    return at < HUGE && at < bytes_of(column) && at < used(column) + (uint64_t)SOON * weight(column);
+    return at && at % HUGE == 0 && at + HUGE <= bytes_of(column) &&
+           (!before.blocks || expected(column) >= at + HUGE - GV_MUCH);
 }
 
-// Moves parts of a huge page to the ends of the columns that need memory soon.
-static void share_huge_page(void)
+// The rows for which the columns should have pages now, of this number of bytes each.
+static uint64_t rows_ahead(uint64_t row_bytes)
+{
+    uint64_t rows = gv_now.run->count, all = expected(0) / columns[0].bytes, one = (HUGE - COLUMNS * SMALL) / row_bytes;
+    uint64_t ahead = all > rows ? (all - rows) + (all - rows) / 64 : 0, most = MOST_SHARED * one;
+    return ahead > most ? most : before.blocks && ahead ? ahead : one;
+}
+
+// Moves parts of new huge pages to the ends of the columns. What has no part will have small pages.
+static void share_huge_pages(void)
 {
     int64_t began = now_ns();
-    uint32_t weights = 0;
-    for (uint32_t i = 0; i < COLUMNS; i++) weights += takes_part(i) ? weight(i) : 0;
-    uint32_t units = weights ? HUGE / SMALL / weights : 0;
-    char *page = units ? gv_huge_memory(HUGE) : NULL, *at = page;
-    if (!page) {
+    uint64_t row_bytes = 0, parts[COLUMNS] = {0}, sum = 0;
+    for (uint32_t i = 0; i < COLUMNS; i++) row_bytes += fills_page(i, prepared[i]) ? 0 : weight(i);
+    for (uint64_t i = 0, rows = rows_ahead(row_bytes); i < COLUMNS; i++) {
+        uint64_t at = prepared[i], end = used(i) + rows * weight(i), page = (at / HUGE + 1) * HUGE;
+        if (fills_page(i, at)) continue;
+        if (end > page && fills_page(i, page)) end = page;
+        end = end < bytes_of(i) ? (end + SMALL - 1) / SMALL * SMALL : bytes_of(i);
+        parts[i] = end > at ? end - at : 0;
+        sum += parts[i] / SMALL * SMALL; // the last page of a column is a small one
+    }
+    uint64_t pages = sum / HUGE + (sum % HUGE >= GV_MUCH);
+    char *at = pages ? gv_huge_memory(pages * HUGE) : NULL, *end = at + pages * HUGE;
+    if (pages && !at) {
         gv_now.lost_ns = INT64_MAX;
         return;
     }
-    *(volatile char *)page = 0;
+    for (uint64_t i = 0; i < pages; i++) *(volatile char *)(at + i * HUGE) = 0;
     for (uint32_t i = 0; i < COLUMNS; i++) {
-        if (!takes_part(i)) continue;
-        uint64_t bytes = (uint64_t)units * weight(i) * SMALL, left = bytes_of(i) - prepared[i];
-        if (bytes > HUGE - prepared[i]) bytes = HUGE - prepared[i];
-        if (bytes > left) bytes = left / SMALL * SMALL; // the last page is a small one
-        char *to = begin_of(i) + prepared[i];
-        if (bytes && !moved(at, bytes, to)) munmap(at, bytes);
-        prepared[i] += bytes ? bytes : left;
+        uint64_t bytes = parts[i] / SMALL * SMALL, left = (uint64_t)(end - at);
+        if (bytes > left) bytes = left;
+        if (bytes && !moved(at, bytes, begin_of(i) + prepared[i])) munmap(at, bytes);
+        prepared[i] += parts[i];
         at += bytes;
     }
-    if (at < page + HUGE) munmap(at, page + HUGE - at);
-    if (gv_now.lost_ns < INT64_MAX) gv_now.lost_ns += now_ns() - began - SMALL_NS;
+    if (at < end) munmap(at, end - at);
+    if (gv_now.lost_ns < INT64_MAX) gv_now.lost_ns += now_ns() - began - (int64_t)pages * SMALL_NS;
 }
 
 // Gives a column its next bytes.
@@ -156,15 +191,15 @@ static void prepare(uint32_t column)
     uint64_t in_all = 0, all = bytes_of(column), *mine = &prepared[column];
     char *end = begin_of(column) + *mine;
     for (uint32_t i = 0; i < COLUMNS; i++) in_all += prepared[i];
-    if (gv_now.lost_ns > MOST_LOST_NS || (uintptr_t)end % SMALL || (*mine >= HUGE && *mine + HUGE > all)) {
+    if (gv_now.lost_ns > MOST_LOST_NS || (uintptr_t)end % SMALL) {
         *mine = all;
     } else if (in_all < FIRST_IN_ALL) {
         *mine += (uint64_t)UNIT * columns[column].bytes;
-    } else if (*mine >= HUGE) {
+    } else if (fills_page(column, *mine)) {
         use_huge_page(end);
         *mine += HUGE;
     } else {
-        share_huge_page();
+        share_huge_pages();
     }
     if (*mine > all) *mine = all;
 }

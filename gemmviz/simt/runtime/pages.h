@@ -4,10 +4,11 @@
 #include "running.h"
 #include <stddef.h>
 
-enum { GV_HUGE = 2 << 20 };
+enum { GV_HUGE = 2 << 20, GV_MUCH = 512 << 10 /* bytes, for which a huge page takes less time than small ones */ };
 
-// Before a run.
+// Before a run, and before each block or cluster.
 void gv_pages_begin(void);
+void gv_pages_block_begins(void);
 
 // Prepares the next row with `more` further words, and ends the run if there is no room for it. Call it if the row or
 // its words are behind gv_now.rows_room or gv_now.more_room; set both to 0 when the run's capacity changes.

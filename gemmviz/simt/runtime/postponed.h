@@ -8,7 +8,7 @@
 // A recorder that GCC compiled does each at once always: it does not notice how GCC copies arguments passed by value.
 #pragma once
 #include "fibres.h"
-
+#include "last_access.h"
 #include <string.h>
 
 enum { GV_POSTPONED_BYTES = 128 /* the most bytes of an instruction's arguments */, GV_MOST_POSTPONED = 16 };
@@ -72,6 +72,13 @@ static inline const void *gv_kept_operand(const void *at, uint32_t bytes, void *
 // Records an access that the running lane may make before it catches up: no postponed instruction changes its value.
 static inline void gv_access_ahead(void *address, uint32_t bytes, int how, uintptr_t pc)
 {
+    const gv_last_access *l = gv_last_of(pc);
+    uintptr_t at = (uintptr_t)address;
+    if (!gv_pending.is && !gv_now.keep_rows && l->plain == GV_PLAIN && gv_as_last(l, at, bytes, how, pc)) {
+        gv_now.run->last_pc = pc;
+        gv_keep_as_last(l, at, bytes, how); // which concerns no postponed instruction
+        return;
+    }
     void (*catch_up)(uintptr_t, uint32_t) = gv_now.catch_up;
     if (catch_up && gv_now.keep_rows) gv_now.keep_rows(); // those of the thread come before this one
     gv_now.catch_up = NULL;

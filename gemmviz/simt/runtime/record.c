@@ -42,6 +42,7 @@ static void run_blocks(void *what)
         gv_run_block(block);
         if (block == r->first_block) gv_first_ended();
     }
+    gv_fibres_check();
 }
 
 int gv_record(gv_run *run)

@@ -273,7 +273,7 @@ GV_PYTHON void gv_events_numbered_end(void);
 GV_PYTHON int gv_rows_found(const gv_run *run, uint64_t event_count, gv_event *events, const int64_t *barrier_of,
     const int64_t *line_of, uint64_t box_count, gv_box *boxes);
 
-GV_PYTHON int gv_boxes_begin(uint64_t capacity);
+GV_PYTHON int gv_boxes_begin(uint64_t capacity, uint32_t processes);
 GV_PYTHON uint64_t gv_boxes(const gv_box **log);
 GV_PYTHON void gv_boxes_end(void);
 

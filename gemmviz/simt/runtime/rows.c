@@ -6,7 +6,6 @@
 #include <sys/mman.h>
 
 enum { STEP = 8 /* rows, or words, that are moved at once: most spans are short */, MANY = 128 };
-enum { MUCH = 512 << 10 /* bytes, for which a huge page takes less time than small ones */ };
 
 // Successive rows of one thread.
 typedef struct {
@@ -52,6 +51,7 @@ void gv_rows_begin(void)
 {
     const gv_run *r = gv_now.run;
     if (r->count_only) return;
+    gv_pages_block_begins();
     of.used = 0;
     of.first_row = r->count;
     of.first_more = of.marked_more = r->more_count;
@@ -116,8 +116,8 @@ static void *sorting_room(size_t bytes)
 {
     if (room_to_sort.bytes < bytes) {
         gv_rows_close();
-        if (bytes >= MUCH) bytes = (bytes + GV_HUGE - 1) / GV_HUGE * GV_HUGE;
-        room_to_sort.at = bytes < MUCH ? pages(bytes) : gv_huge_memory(bytes);
+        if (bytes >= GV_MUCH) bytes = (bytes + GV_HUGE - 1) / GV_HUGE * GV_HUGE;
+        room_to_sort.at = bytes < GV_MUCH ? pages(bytes) : gv_huge_memory(bytes);
         if (!room_to_sort.at) gv_stop(GV_NO_MEMORY);
         room_to_sort.bytes = bytes;
     }

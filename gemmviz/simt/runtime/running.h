@@ -69,6 +69,7 @@ typedef struct {
     void (*on_mapped)(uintptr_t at, uint32_t bytes, int write, uintptr_t pc);
     void (*mapped_written)(void);
     uintptr_t stacks;    // of all threads, side by side
+    uintptr_t stack_low; // with a function that begins below, the running thread may need more than its stack
     uint64_t stacks_bytes, stacks_apart; // so many addresses on both sides of them have no memory
 } gv_running;
 extern gv_running gv_now __attribute__((visibility("hidden"))); // record.c

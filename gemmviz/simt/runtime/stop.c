@@ -25,9 +25,12 @@ static struct {
     stack_t stack_before;
 } guard;
 
-// Whether a run that ends so has to be run again without postponed instructions: they may have come before the fault.
+// Whether a run that ends so has to be run again without postponed instructions, which may have come before the fault.
+// A fault may have another address where stacks have guard pages.
 static int is_sure(int status)
 {
+    if (status == GV_SIGNAL || status == GV_STACK_OVERFLOW)
+        return !gv_now.postpones && !gv_now.stack_low;
     return !gv_now.postpones || status == GV_FULL || status == GV_DEADLINE || status == GV_WAITS ||
            status == GV_ONE_PROCESS || status == GV_NO_MEMORY;
 }

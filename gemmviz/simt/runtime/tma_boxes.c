@@ -44,10 +44,11 @@ static void *pages(size_t bytes, int sharing)
     return mmap(NULL, bytes, PROT_READ | PROT_WRITE, sharing | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 }
 
-int gv_boxes_begin(uint64_t capacity)
+int gv_boxes_begin(uint64_t capacity, uint32_t processes)
 {
     room = capacity / 8 + 64;
-    reported = pages(sizeof *reported + room * sizeof(gv_box), MAP_SHARED);
+    int kind = processes > 1 ? MAP_SHARED : MAP_PRIVATE; // new shared pages take longer
+    reported = pages(sizeof *reported + room * sizeof(gv_box), kind);
     if (!memory) memory = pages((size_t)MOST_UNDER_WAY * LARGEST_BYTES, MAP_PRIVATE);
     if (!flights) flights = pages((MOST_UNDER_WAY + 1) * sizeof *flights, MAP_PRIVATE);
     under_way = 0;

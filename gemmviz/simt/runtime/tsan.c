@@ -76,7 +76,7 @@ void __tsan_init(void) {}
 void __tsan_func_entry(void *pc)
 {
     (void)pc;
-    if (gv_now.postponed) gv_stop(GV_AGAIN);
+    if (gv_now.postponed || (uintptr_t)__builtin_frame_address(0) < gv_now.stack_low) gv_stop(GV_AGAIN);
 }
 void __tsan_func_exit(void) { gv_catch_up(); }
 

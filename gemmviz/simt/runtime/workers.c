@@ -10,6 +10,7 @@
 #include "access.h"
 #include "async_copies.h"
 #include "events.h"
+#include "fibres.h"
 #include "found_tiles.h"
 #include "ownership.h"
 #include "scheduler.h"
@@ -60,7 +61,7 @@ static void run_places(void *what)
     gv_deadline();
     for (;;) {
         uint32_t block = __atomic_fetch_add(&s.shared->next, 1, __ATOMIC_RELAXED);
-        if (block >= r->end_block || block >= __atomic_load_n(&s.shared->stop, __ATOMIC_RELAXED)) return;
+        if (block >= r->end_block || block >= __atomic_load_n(&s.shared->stop, __ATOMIC_RELAXED)) break;
         uint64_t place = block - s.first;
         block_size *size = &s.size[place];
         uint64_t row = s.rows_before + place * s.rows_each, more = s.more_before + place * s.more_each;
@@ -72,6 +73,7 @@ static void run_places(void *what)
         gv_run_block(block);
         *size = (block_size){r->count - row, r->more_count - more, (uint32_t)(r - s.shared->run)};
     }
+    gv_fibres_check();
 }
 
 static void stop_at(uint32_t block)

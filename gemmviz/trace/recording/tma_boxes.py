@@ -224,8 +224,7 @@ def boxes_of_run(raw: TmaReport, shared: Sequence[SharedArray], barriers: Sequen
     writes = np.where(arrives, b["writes"], 0).astype(np.int64)
     array, element, itemsize = _places(b["shared"], shared)
     offsets = barrier_offsets(barriers) + raw.untyped
-    number = {offset: i for i, offset in reversed([*enumerate(offsets)])}
-    barrier = np.array([number.get(offset, -1) for offset in b["barrier"].tolist()], np.int64)
+    barrier = _numbers(b["barrier"].astype(np.int64), offsets)
     boxes = _table(
         (
             *(np.where(reads > 0, b["read_at"].astype(np.int64), -1), reads),
@@ -237,6 +236,15 @@ def boxes_of_run(raw: TmaReport, shared: Sequence[SharedArray], barriers: Sequen
         )
     )
     return Known(boxes, raw.events, pairs(b, boxes))
+
+
+def _numbers(values: Ints, of: Sequence[int]) -> Ints:
+    """Return the first place of each value in a sequence; -1 if it is not there."""
+    known, first = np.unique(np.array(of, np.int64), return_index=True)
+    if not len(known):
+        return np.full(len(values), -1, np.int64)
+    at = np.searchsorted(known, values).clip(max=len(known) - 1)
+    return np.where(known[at] == values, first[at], -1)
 
 
 def _table(columns: Sequence[npt.NDArray[Any]]) -> Ints:
