@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from gemmviz.catalogue.errors import FrontMatterError
 from gemmviz.catalogue.expression import LONGEST, Expression
+from gemmviz.catalogue.guessing.allocated_sizes import allocated_sizes
 from gemmviz.catalogue.guessing.c_values import c_value
 from gemmviz.catalogue.guessing.cxx import ParsedSource
 from gemmviz.catalogue.guessing.folding import bracket, fold
@@ -125,7 +126,10 @@ def shape(launch: HostLaunch, function: Function, source: ParsedSource, roles: R
 def _sizes_at(
     launch: HostLaunch, function: Function, source: ParsedSource, roles: Roles, requires: list[str]
 ) -> tuple[int, int, int] | None:
-    """Return M, N and K of a launch whose sizes are numbers in the host code; None where one of them is not known."""
+    """Return M, N and K of a launch whose sizes are numbers in the host code; None where one of them is not known.
+
+    Without arguments for the sizes the arrays that the host code allocates show them.
+    """
     if launch.asked or launch.disused or launch.of_another:
         return None
     places = {parameter.name: place for place, parameter in enumerate(function.parameters)}
@@ -133,7 +137,9 @@ def _sizes_at(
     alone = {"M", "N", "K"} & {*roles.of.values()} == {"N"}
     m = n if m is None and (alone or "M == N" in requires) else m
     k = n if k is None and (alone or "K == N" in requires) else k
-    return (m, n, k) if m and n and k else None
+    if m and n and k:
+        return m, n, k
+    return allocated_sizes(launch, function, source, roles) if {*roles.of.values()}.isdisjoint("MNK") else None
 
 
 def expression(

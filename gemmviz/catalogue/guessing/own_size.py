@@ -8,7 +8,12 @@ from dataclasses import replace
 from math import prod
 
 from gemmviz.catalogue.errors import GemmvizError
-from gemmviz.catalogue.guessing.certainty import has_known_arguments, has_known_depth, is_whole_at_one_size
+from gemmviz.catalogue.guessing.certainty import (
+    has_known_arguments,
+    has_known_depth,
+    is_given,
+    is_whole_at_one_size,
+)
 from gemmviz.catalogue.guessing.folding import evaluate
 from gemmviz.catalogue.guessing.guessed_kernel import guessed_kernel
 from gemmviz.catalogue.guessing.guessed_matter import Guess, is_stated
@@ -41,12 +46,10 @@ def at_its_own_size(guess: Guess, try_one: TryOne) -> Guess | None:
     for made in stated[:_MOST_LAUNCHES]:
         if made.size is None:
             continue
-        m, n, k = made.size
-        if m * n > _MOST_ELEMENTS or m * n * k > _MOST_PRODUCTS:
+        if not _is_small(*made.size):
             continue  # a size may also be larger than any that is recorded
-        size = Problem(m, n, k)
-        asked = tuple(f"{name} == {extent}" for name, extent in zip("MNK", made.size, strict=True))
-        for one in _with_c(replace(made, requires=asked, others=())):
+        size = Problem(*made.size)
+        for one in _with_c(_asking(made, made.size)):
             found, fault = _read_as(one, size, try_one)
             if not fault or (isinstance(fault, Verdict) and fault.only_reads):
                 outcome = tr(RIGHT_AT_ITS_SIZE, size=size)
@@ -57,6 +60,20 @@ def at_its_own_size(guess: Guess, try_one: TryOne) -> Guess | None:
             else:
                 return None
     return wrong
+
+
+def given_at_its_size(guess: Guess) -> tuple[Guess, Problem] | None:
+    """Return the launch in the file at its own size, if the file gives every part of it; None otherwise.
+
+    Parameters
+    ----------
+    guess
+        As for `at_its_own_size`.
+    """
+    for made in (guess, *guess.others):
+        if made.size is not None and _is_small(*made.size) and is_given(made):
+            return _asking(made, made.size), Problem(*made.size)
+    return None
 
 
 def broken_conditions(made: Guess) -> Iterator[str]:
@@ -74,6 +91,16 @@ def broken_conditions(made: Guess) -> Iterator[str]:
     if broken:
         size = " x ".join(map(str, made.size))
         yield tr(_BREAKS, size=size, conditions=tr(" and ").join(broken))
+
+
+def _is_small(m: int, n: int, k: int) -> bool:
+    return m * n <= _MOST_ELEMENTS and m * n * k <= _MOST_PRODUCTS
+
+
+def _asking(made: Guess, size: tuple[int, int, int]) -> Guess:
+    """Return a launch for one size only."""
+    asked = tuple(f"{name} == {extent}" for name, extent in zip("MNK", size, strict=True))
+    return replace(made, requires=asked, others=())
 
 
 def _with_c(made: Guess) -> Iterator[Guess]:

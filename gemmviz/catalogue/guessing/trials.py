@@ -23,7 +23,7 @@ from gemmviz.catalogue.guessing.guessed_matter import Guess, is_stated
 from gemmviz.catalogue.guessing.hindrances import in_its_file, needed
 from gemmviz.catalogue.guessing.kernel_text import kernel_line
 from gemmviz.catalogue.guessing.one_step import right_with_one_tile
-from gemmviz.catalogue.guessing.own_size import at_its_own_size
+from gemmviz.catalogue.guessing.own_size import at_its_own_size, given_at_its_size
 from gemmviz.catalogue.guessing.refused import compile_flaw
 from gemmviz.catalogue.guessing.trial_sizes import first_size
 from gemmviz.catalogue.guessing.verdict import Verdict
@@ -249,8 +249,9 @@ class Trials:
                 return found
         if self._computes and not in_its_file(self.guess):
             flaws = (*flaws, Flaw("another result", kernel_line(self.guess), self._computes))
-        if self.try_race and self._given and not found.wrong_itself and not in_its_file(self.guess):
-            race = self.try_race(guessed_kernel(self._given[0]), self._given[1])
+        given = self._given or given_at_its_size(self.guess)
+        if self.try_race and given and not found.wrong_itself and not in_its_file(self.guess):
+            race = self.try_race(guessed_kernel(given[0]), given[1])
             flaws = (*flaws, race) if race else flaws
         if self._threads > MAX_THREADS_PER_BLOCK:
             template = mark("the file starts it with blocks of {count} threads; CUDA allows {most}")
