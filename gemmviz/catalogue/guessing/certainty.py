@@ -11,6 +11,7 @@ from gemmviz.catalogue.guessing.guessed_matter import SURE, Guess, is_stated
 from gemmviz.catalogue.guessing.kernel_text import kernel_text
 from gemmviz.catalogue.guessing.other_grids import QUOTIENT
 from gemmviz.catalogue.guessing.roles import GuessReason
+from gemmviz.catalogue.guessing.tokens import without_comments
 from gemmviz.catalogue.matrices import MATRICES
 from gemmviz.catalogue.problem import Problem
 
@@ -155,7 +156,8 @@ def is_given(made: Guess) -> bool:
     made
         The launch.
     """
-    numbers = (name for (name, _), role in made.arguments if not role or role.isdecimal())
+    some = (name for (name, _), role in made.arguments if not role or role.isdecimal())
+    numbers = (name for name in some if not _is_unused(made, name))
     return (
         is_started_so(made)
         and ELEMENTS not in made.why
@@ -178,7 +180,12 @@ def _is_known(made: Guess, name: str, kind: str, role: str) -> bool:
         return confidence >= _LEAST_SURE_OF_MATRIX and not _HIDES_VALUES.search(kind)
     if role in ("alpha", "beta"):
         return _SCALES.fullmatch(name) is not None
-    if counts_products(name, role):
+    if counts_products(name, role) or (role == "0" and _is_unused(made, name)):
         return True
     # A number, or no role: with another value C may be right.
     return (role in _SIZES or role.startswith("ld") or not role.isdecimal()) and bool(role) and confidence >= SURE
+
+
+def _is_unused(made: Guess, name: str) -> bool:
+    """Return whether a parameter stands only in the kernel's head: no value of it makes a difference."""
+    return len(re.findall(rf"\b{re.escape(name)}\b", without_comments(kernel_text(made)))) == 1

@@ -37,6 +37,7 @@ from gemmviz.catalogue.guessing.roles import DTYPES, GuessReason, Roles, is_map,
 from gemmviz.catalogue.guessing.run_time_tiles import run_time_tiles, with_tiles
 from gemmviz.catalogue.guessing.scale_pointers import as_structures, joined
 from gemmviz.catalogue.guessing.shape import Shaper
+from gemmviz.catalogue.guessing.size_constants import sizes_in_file
 from gemmviz.catalogue.guessing.sized import Sized, sized
 from gemmviz.catalogue.guessing.struct_parameters import flattened, own_arguments, reasons_of_members
 from gemmviz.catalogue.guessing.tokens import tokens_of
@@ -273,7 +274,7 @@ def _launched(made: Guess, shape: Shape, read: Sized, named: Roles, maps: dict[s
         tiles=_tiles_of(boxes, made.column_major) | shape.tiles,
         boxes=boxes,
         cluster=_cluster(read, shape),
-        size=shape.size,
+        size=shape.size or sizes_in_file(read.constants, named, shape.requires),
     )
 
 

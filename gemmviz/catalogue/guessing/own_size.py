@@ -3,6 +3,7 @@
 Its grid is a number of blocks, which is right for that size, or for no size at all.
 """
 
+import re
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from math import prod
@@ -17,6 +18,7 @@ from gemmviz.catalogue.guessing.certainty import (
 from gemmviz.catalogue.guessing.folding import evaluate
 from gemmviz.catalogue.guessing.guessed_kernel import guessed_kernel
 from gemmviz.catalogue.guessing.guessed_matter import Guess, is_stated
+from gemmviz.catalogue.guessing.trial_sizes import first_size
 from gemmviz.catalogue.guessing.verdict import Verdict
 from gemmviz.catalogue.kernel import Kernel
 from gemmviz.catalogue.launch import launch
@@ -24,6 +26,7 @@ from gemmviz.catalogue.problem import Problem
 from gemmviz.language import mark, tr
 
 RIGHT_AT_ITS_SIZE = mark("recorded: C is right at {size}, the size in the file itself")
+RIGHT_WITH_SHORTER_SUMS = mark("recorded: C is right at {size}, with M and N as in the file itself")
 WRONG_AT_ITS_SIZE = mark("at {size}, the size in the file itself, the launch in the file gives a wrong C: {fault}")
 _BREAKS = mark("the size in the file itself, {size}, breaks {conditions}: it was not tried, and C may be wrong there")
 _MOST_PRODUCTS, _MOST_ELEMENTS = 2**21, 256 * 256
@@ -46,16 +49,19 @@ def at_its_own_size(guess: Guess, try_one: TryOne) -> Guess | None:
     for made in stated[:_MOST_LAUNCHES]:
         if made.size is None:
             continue
+        asking, size, said = _asking(made, made.size), Problem(*made.size), RIGHT_AT_ITS_SIZE
         if not _is_small(*made.size):
-            continue  # a size may also be larger than any that is recorded
-        size = Problem(*made.size)
-        for one in _with_c(_asking(made, made.size)):
+            shorter = _with_shorter_sums(made, size)
+            if shorter is None:
+                continue  # a size may also be larger than any that is recorded
+            (asking, size), said = shorter, RIGHT_WITH_SHORTER_SUMS
+        for one in _with_c(asking):
             found, fault = _read_as(one, size, try_one)
             if not fault or (isinstance(fault, Verdict) and fault.only_reads):
-                outcome = tr(RIGHT_AT_ITS_SIZE, size=size)
+                outcome = tr(said, size=size)
                 but = tr("but at {size}: {fault}", size=size, fault=fault) if fault else ""
                 return replace(found, settled="; ".join(filter(None, (outcome, but))), right=True)
-            if _has_one_size(made, size) and _is_shown(found, fault):
+            if made.size == (size.m, size.n, size.k) and _has_one_size(made, size) and _is_shown(found, fault):
                 wrong = replace(found, settled=tr(WRONG_AT_ITS_SIZE, size=size, fault=fault), wrong_itself=True)
             else:
                 return None
@@ -101,6 +107,16 @@ def _asking(made: Guess, size: tuple[int, int, int]) -> Guess:
     """Return a launch for one size only."""
     asked = tuple(f"{name} == {extent}" for name, extent in zip("MNK", size, strict=True))
     return replace(made, requires=asked, others=())
+
+
+def _with_shorter_sums(made: Guess, size: Problem) -> tuple[Guess, Problem] | None:
+    """Return a launch for M and N as in the file, and a small K; None where M and N are large, or K is no argument."""
+    if "K" not in {*made.roles, *made.constants.values()} or not _is_small(size.m, size.n, 1):
+        return None
+    kept = (one for one in made.requires if not re.search(r"\b[MN]\b", one))
+    made = replace(made, requires=(*kept, f"M == {size.m}", f"N == {size.n}"), others=())
+    found = first_size(guessed_kernel(made))
+    return (made, found) if found and _is_small(found.m, found.n, found.k) else None
 
 
 def _with_c(made: Guess) -> Iterator[Guess]:
