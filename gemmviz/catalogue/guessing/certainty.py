@@ -40,7 +40,8 @@ def is_known(made: Guess) -> bool:
         The launch.
     """
     sized = {name for side in made.grid for name in re.findall(r"\b[MNK]\b", side)}
-    if SQUARE[0] in made.requires and {*made.roles} & {"M", "N", "K"} == {"N"}:
+    given = {*made.roles} & {"M", "N", "K"}
+    if SQUARE[0] in made.requires and (given == {"N"} or (not given and [*made.constants.values()] == ["N"])):
         # One parameter is the only size. Both sides of the grid have to grow with it.
         sized |= {"M"} if sum("N" in re.findall(r"\b[MNK]\b", side) for side in made.grid) > 1 else set()
     return {"M", "N"} <= sized and has_known_arguments(made)
@@ -56,8 +57,7 @@ def has_known_arguments(made: Guess) -> bool:
     """
     # With another type of its elements C may be right. So it may at the file's own size, if only some of the constants
     # that say it were found.
-    by_constants = {name for value in made.constants.values() for name in re.findall(r"\b[MNK]\b", value)}
-    if ELEMENTS in made.why or (made.constants and not {"M", "N"} <= by_constants | {*made.roles}):
+    if ELEMENTS in made.why or (made.constants and not _has_known_sides(made)):
         return False
     if _BELOW_BYTES.search(made.text) or _PACKED.search(" ".join((made.entry, *(name for name, _ in made.parameters)))):
         return False
@@ -67,6 +67,13 @@ def has_known_arguments(made: Guess) -> bool:
         and _has_own_values(made)
         and all(_is_known(made, name, kind, role) for (name, kind), role in arguments)
     )
+
+
+def _has_known_sides(made: Guess) -> bool:
+    """Return whether constants or arguments give both sides of C; one for both counts where the grid has it twice."""
+    by_constants = {name for value in made.constants.values() for name in re.findall(r"\b[MNK]\b", value)}
+    one = SQUARE[0] in made.requires and sum("N" in re.findall(r"\b[MNK]\b", side) for side in made.grid) > 1
+    return {"M", "N"} <= by_constants | {*made.roles} | ({"M"} if one else set())
 
 
 def has_known_depth(guess: Guess) -> bool:

@@ -34,7 +34,7 @@ _MOST_LAUNCHES = 2
 TryOne = Callable[[Kernel, Problem], str]
 
 
-def at_its_own_size(guess: Guess, try_one: TryOne) -> Guess | None:
+def at_its_own_size(guess: Guess, try_one: TryOne, *, with_reads: bool = True) -> Guess | None:
     """Return the launch in the file at its own size, if it is right there, or known to be wrong; None otherwise.
 
     Parameters
@@ -43,6 +43,8 @@ def at_its_own_size(guess: Guess, try_one: TryOne) -> Guess | None:
         The guess, of which no launch is right at the sizes that were tried.
     try_one
         As for `gemmviz.catalogue.guessing.settle.settle`.
+    with_reads
+        Whether it is right, too, where it only reads out of bounds.
     """
     stated = [one for one in (guess, *guess.others) if is_stated(one, "block") and is_stated(one, "grid")]
     wrong: Guess | None = None
@@ -57,7 +59,7 @@ def at_its_own_size(guess: Guess, try_one: TryOne) -> Guess | None:
             (asking, size), said = shorter, RIGHT_WITH_SHORTER_SUMS
         for one in _with_c(asking):
             found, fault = _read_as(one, size, try_one)
-            if not fault or (isinstance(fault, Verdict) and fault.only_reads):
+            if not fault or (with_reads and isinstance(fault, Verdict) and fault.only_reads):
                 outcome = tr(said, size=size)
                 but = tr("but at {size}: {fault}", size=size, fault=fault) if fault else ""
                 return replace(found, settled="; ".join(filter(None, (outcome, but))), right=True)

@@ -25,7 +25,7 @@ from gemmviz.catalogue.guessing.one_block_limit import RIGHT_AT_TWO, SO_IT_ASKS,
 from gemmviz.catalogue.guessing.one_step import RIGHT_AT_ONE
 from gemmviz.catalogue.guessing.opening_size import with_opening_size
 from gemmviz.catalogue.guessing.other_sizes import with_shown_sizes
-from gemmviz.catalogue.guessing.own_size import broken_conditions
+from gemmviz.catalogue.guessing.own_size import at_its_own_size, broken_conditions
 from gemmviz.catalogue.guessing.random_trial import with_random_numbers
 from gemmviz.catalogue.guessing.renamed_sizes import exchanged
 from gemmviz.catalogue.guessing.trial_sizes import EVEN, MOST_PRODUCTS, broad_size, first_size, has_blocks
@@ -115,6 +115,8 @@ def _for_whole_numbers(guess: Guess, try_one: TryOne, alternatives: bool, trials
         if not wrong:
             broad = broad_size(kernel)
             wrong = _wrong(candidate, broad, try_one) if broad else ""
+            if isinstance(wrong, Verdict) and wrong.refused:  # the size is too large for it, which is no fault
+                broad, wrong = None, ""
             odd = odd_size(candidate, "MNK", size) if trials.partly else None
             wrong = wrong or (_wrong(candidate, odd, try_one) if odd else "")
             if not wrong and (broad or not trials.narrow):
@@ -133,6 +135,9 @@ def _for_whole_numbers(guess: Guess, try_one: TryOne, alternatives: bool, trials
         found = in_one_block(_settled(trials.narrow[0], guess, trials.narrow[1], try_one), try_one)
         return or_wrong_at_large(found, trials.narrow[1], lambda at: _wrong(found, at, try_one))
     if trials.spare:
+        own = at_its_own_size(guess, try_one, with_reads=False) if alternatives else None
+        if own is not None and own.right:
+            return own
         candidate, size, wrong = trials.spare
         found = _settled(candidate, guess, size, lambda kernel, at: or_reads(try_one(kernel, at)))
         return replace(found, settled="; ".join((found.settled, tr("but at {size}: {fault}", size=size, fault=wrong))))

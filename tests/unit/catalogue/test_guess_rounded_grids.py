@@ -77,7 +77,13 @@ def test_the_size_in_the_file_does_not_decide() -> None:
 
 @pytest.mark.parametrize(
     "text",
-    ["N / 16 + (N % 8 != 0)", "N / 16 + 1", "N / 16 + (N % 16 == 0)", "N % 16 ? N / 16 : N / 16 + 1", "N / 16 + (a < b)"],
+    [
+        "N / 16 + (N % 8 != 0)",
+        "N / 16 + 1",
+        "N / 16 + (N % 16 == 0)",
+        "N % 16 ? N / 16 : N / 16 + 1",
+        "N / 16 + (a < b)",
+    ],
 )
 def test_another_expression_is_left_as_it_is(text: str) -> None:
     assert rounded_up(tokens_of(text)) is None

@@ -1,4 +1,4 @@
-"""Quotients that host code rounds up with a condition: ``N / 16 + (N % 16 ? 1 : 0)``, ``N % 16 == 0 ? N / 16 : ...``."""
+"""Quotients that host code rounds up with a condition: ``N / 16 + (N % 16 ? 1 : 0)``, ``N % 16 ? N / 16 + 1 : ...``."""
 
 from collections.abc import Iterator
 

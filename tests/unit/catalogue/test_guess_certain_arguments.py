@@ -1,0 +1,49 @@
+"""An argument that a kernel does not use, and one constant for all sizes, leave nothing open in a file's launch."""
+
+from pathlib import Path
+
+from gemmviz.catalogue.guessing.certainty import is_given, is_known, is_whole
+from gemmviz.catalogue.guessing.guess import guess
+
+SPARE = """__global__ void gemm(const float *A, const float *B, float *C, float *D, int M, int N, int K) {
+    // C is not added: A * B only
+    int row = blockIdx.y * 16 + threadIdx.y, column = blockIdx.x * 16 + threadIdx.x;
+    float sum = 0;
+    for (int k = 0; k < K; ++k) sum += A[row * K + k] * B[k * N + column];
+    D[row * N + column] = sum;
+}
+void run(float *a, float *b, float *c, float *d, int M, int N, int K) {
+    gemm<<<dim3(N / 16, M / 16), dim3(16, 16)>>>(a, b, c, d, M, N, K);
+}
+"""
+SQUARE = """#define N 4096
+__global__ void gemm(const float *A, const float *B, float *C) {
+    int row = blockIdx.y * 16 + threadIdx.y, column = blockIdx.x * 16 + threadIdx.x;
+    float sum = 0;
+    for (int k = 0; k < N; ++k) sum += A[row * N + k] * B[k * N + column];
+    C[row * N + column] = sum;
+}
+int main() {
+    gemm<<<dim3(N / 16, GRID), dim3(16, 16)>>>(a, b, c);
+}
+"""
+
+
+def test_an_argument_that_is_not_used_is_known() -> None:
+    made = guess(SPARE, Path("mine.cu"))
+    assert made.roles[2:4] == ("0", "C") and is_whole(made) and is_given(made)
+
+
+def test_a_number_that_is_used_is_not() -> None:
+    text = SPARE.replace("float *D, int M", "float *D, int mode, int M").replace("c, d, M, N", "c, d, 0, M, N")
+    made = guess(text.replace("float sum = 0;", "float sum = mode;"), Path("mine.cu"))
+    assert not is_known(made)
+
+
+def test_one_constant_for_both_sides_of_the_grid_is_known() -> None:
+    made = guess(SQUARE.replace("GRID", "N / 16"), Path("mine.cu"))
+    assert made.constants == {"N": "N"} and is_known(made)
+
+
+def test_it_is_not_where_the_grid_has_it_once() -> None:
+    assert not is_known(guess(SQUARE.replace("GRID", "8"), Path("mine.cu")))
