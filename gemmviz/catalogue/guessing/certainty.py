@@ -163,8 +163,8 @@ def is_given(made: Guess) -> bool:
     made
         The launch.
     """
-    some = (name for (name, _), role in made.arguments if not role or role.isdecimal())
-    numbers = (name for name in some if not _is_unused(made, name))
+    some = ((name, kind) for (name, kind), role in made.arguments if not role or role.isdecimal())
+    numbers = (name for name, kind in some if not _is_unused(made, name, kind))
     return (
         is_started_so(made)
         and ELEMENTS not in made.why
@@ -187,12 +187,15 @@ def _is_known(made: Guess, name: str, kind: str, role: str) -> bool:
         return confidence >= _LEAST_SURE_OF_MATRIX and not _HIDES_VALUES.search(kind)
     if role in ("alpha", "beta"):
         return _SCALES.fullmatch(name) is not None
-    if counts_products(name, role) or (role == "0" and _is_unused(made, name)):
+    if counts_products(name, role) or (role == "0" and _is_unused(made, name, kind)):
         return True
     # A number, or no role: with another value C may be right.
     return (role in _SIZES or role.startswith("ld") or not role.isdecimal()) and bool(role) and confidence >= SURE
 
 
-def _is_unused(made: Guess, name: str) -> bool:
-    """Return whether a parameter stands only in the kernel's head: no value of it makes a difference."""
-    return len(re.findall(rf"\b{re.escape(name)}\b", without_comments(kernel_text(made)))) == 1
+def _is_unused(made: Guess, name: str, kind: str) -> bool:
+    """Return whether a pointer stands only in the kernel's head: no value of it makes a difference.
+
+    A whole number may also be the number of blocks.
+    """
+    return "*" in kind and len(re.findall(rf"\b{re.escape(name)}\b", without_comments(kernel_text(made)))) == 1

@@ -51,12 +51,12 @@ def at_its_own_size(guess: Guess, try_one: TryOne, *, with_reads: bool = True) -
     for made in stated[:_MOST_LAUNCHES]:
         if made.size is None:
             continue
-        asking, size, said = _asking(made, made.size), Problem(*made.size), RIGHT_AT_ITS_SIZE
-        if not _is_small(*made.size):
-            shorter = _with_shorter_sums(made, size)
-            if shorter is None:
-                continue  # a size may also be larger than any that is recorded
+        if _is_small(*made.size):
+            asking, size, said = _asking(made, made.size), Problem(*made.size), RIGHT_AT_ITS_SIZE
+        elif shorter := _with_shorter_sums(made, *made.size[:2]):
             (asking, size), said = shorter, RIGHT_WITH_SHORTER_SUMS
+        else:
+            continue  # a size may also be larger than any that is recorded
         for one in _with_c(asking):
             found, fault = _read_as(one, size, try_one)
             if not fault or (with_reads and isinstance(fault, Verdict) and fault.only_reads):
@@ -111,12 +111,12 @@ def _asking(made: Guess, size: tuple[int, int, int]) -> Guess:
     return replace(made, requires=asked, others=())
 
 
-def _with_shorter_sums(made: Guess, size: Problem) -> tuple[Guess, Problem] | None:
+def _with_shorter_sums(made: Guess, m: int, n: int) -> tuple[Guess, Problem] | None:
     """Return a launch for M and N as in the file, and a small K; None where M and N are large, or K is no argument."""
-    if "K" not in {*made.roles, *made.constants.values()} or not _is_small(size.m, size.n, 1):
+    if "K" not in {*made.roles, *made.constants.values()} or not _is_small(m, n, 1):
         return None
     kept = (one for one in made.requires if not re.search(r"\b[MN]\b", one))
-    made = replace(made, requires=(*kept, f"M == {size.m}", f"N == {size.n}"), others=())
+    made = replace(made, requires=(*kept, f"M == {m}", f"N == {n}"), others=())
     found = first_size(guessed_kernel(made))
     return (made, found) if found and _is_small(found.m, found.n, found.k) else None
 

@@ -47,3 +47,17 @@ def test_one_constant_for_both_sides_of_the_grid_is_known() -> None:
 
 def test_it_is_not_where_the_grid_has_it_once() -> None:
     assert not is_known(guess(SQUARE.replace("GRID", "8"), Path("mine.cu")))
+
+
+def test_a_scalar_before_alpha_and_beta_leaves_them_their_roles() -> None:
+    text = """__global__ void gemm(float other, float alpha, float beta, const float *A, const float *B, float *C, int N) {
+    int row = blockIdx.y * 16 + threadIdx.y, column = blockIdx.x * 16 + threadIdx.x;
+    float sum = 0;
+    for (int k = 0; k < N; ++k) sum += A[row * N + k] * B[k * N + column];
+    C[row * N + column] = alpha * sum + beta * C[row * N + column] + other;
+}
+"""
+    assert guess(text, Path("mine.cu")).roles[:3] == ("", "alpha", "beta")
+    assert guess(text.replace("beta, const", "const").replace("beta * C[row * N + column] + ", ""), Path("a.cu")).roles[
+        :2
+    ] == ("0", "alpha")
