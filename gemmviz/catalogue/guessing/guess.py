@@ -276,6 +276,7 @@ def _launched(made: Guess, shape: Shape, read: Sized, named: Roles, maps: dict[s
         tiles=_tiles_of(boxes, made.column_major) | shape.tiles,
         boxes=boxes,
         cluster=_cluster(read, shape),
+        own_grid=shape.own_grid,
         size=shape.size or sizes_in_file(read.constants, named, shape.requires),
     )
 
@@ -386,8 +387,9 @@ def _dtype(function: Function, roles: Roles, matrix: str, maps: dict[str, host_m
 
 
 def _sums(function: Function, stored: SumType) -> SumType:
-    """Return the type of the running sums: the type of C, or float where C has 16 bits and the body declares floats."""
-    return "float32" if np.dtype(stored).itemsize == 2 and "float" in function.body else stored
+    """Return the type of the running sums: the type of C, or float where that is another one and the body names it."""
+    wider = np.dtype(stored).itemsize == 2 or stored == "float64"
+    return "float32" if wider and "float" in function.body else stored
 
 
 def _aligned(shape: Shape, index: indexing.Indexing, roles: Roles) -> None:

@@ -120,7 +120,10 @@ def shape(launch: HostLaunch, function: Function, source: ParsedSource, roles: R
         # A choice may depend on an argument of the host program: then other launches are tried, too.
         why["shared"] = GuessReason(0.7, why["block"].why) if chosen or launch.asked else why["block"]
     own = _sizes_at(launch, function, source, roles, requires)
-    return Shape(given.params, block, grid, shared, requires, why, tiles, own)
+    numbers = [c_value(_filled(plain(side), launch, source), {}) for side in launch.grid]
+    own_grid = tuple(str(number) for number in numbers if isinstance(number, int) and number > 0)
+    own_grid = own_grid if len(own_grid) == len(grid) else ()
+    return Shape(given.params, block, grid, shared, requires, why, tiles, own, own_grid)
 
 
 def _sizes_at(

@@ -47,7 +47,7 @@ def at_its_own_size(guess: Guess, try_one: TryOne, *, with_reads: bool = True) -
         Whether it is right, too, where it only reads out of bounds.
     """
     stated = [one for one in (guess, *guess.others) if is_stated(one, "block") and is_stated(one, "grid")]
-    wrong: Guess | None = None
+    wrong, sure = None, True
     for made in stated[:_MOST_LAUNCHES]:
         if made.size is None:
             continue
@@ -66,8 +66,8 @@ def at_its_own_size(guess: Guess, try_one: TryOne, *, with_reads: bool = True) -
             if made.size == (size.m, size.n, size.k) and _has_one_size(made, size) and _is_shown(found, fault):
                 wrong = replace(found, settled=tr(WRONG_AT_ITS_SIZE, size=size, fault=fault), wrong_itself=True)
             else:
-                return None
-    return wrong
+                sure = False
+    return wrong if sure else None
 
 
 def given_at_its_size(guess: Guess) -> tuple[Guess, Problem] | None:
@@ -106,9 +106,9 @@ def _is_small(m: int, n: int, k: int) -> bool:
 
 
 def _asking(made: Guess, size: tuple[int, int, int]) -> Guess:
-    """Return a launch for one size only."""
+    """Return a launch for one size only, with the grid that the file has there."""
     asked = tuple(f"{name} == {extent}" for name, extent in zip("MNK", size, strict=True))
-    return replace(made, requires=asked, others=())
+    return replace(made, requires=asked, grid=made.own_grid or made.grid, others=())
 
 
 def _with_shorter_sums(made: Guess, m: int, n: int) -> tuple[Guess, Problem] | None:

@@ -86,3 +86,38 @@ def test_a_race_there_is_said(tmp_path: Path) -> None:
     assert not made.right and not made.wrong_itself
     (flaw,) = made.flaws
     assert flaw.kind == "race" and flaw.line == 12 and "3 x 5 x 4" in flaw.text
+
+
+def test_it_is_tried_there_with_zeros_in_c_too(tmp_path: Path) -> None:
+    text = TEXT.replace("c[row * COLUMNS + column] = sum;", "c[row * COLUMNS + column] += sum;")
+    made = settled(tmp_path, text)
+    assert made.right and made.adds and {"M == 3", "N == 5", "K == 4"} <= {*made.requires}
+
+
+# Three constants with the letters of the alphabet's end: none says which size it is.
+LETTERS = """#define X 6
+#define Y 4
+#define Z 4
+__global__ void product(const float *a, const float *b, float *c) {
+    int row = blockIdx.y * 2 + threadIdx.y, column = blockIdx.x * 2 + threadIdx.x;
+    for (int at = 0; at < (Y + 1) / 2; ++at) {
+        float sum = 0;
+        for (int k = 2 * at; k < 2 * at + 2; ++k) sum += a[row * Y + k] * b[k * Z + column];
+        if (row < X && column < Z) c[row * Z + column] += sum;
+    }
+}
+int main() {
+    float *left, *right, *out;
+    cudaMalloc(&left, X * Y * sizeof(float));
+    cudaMalloc(&right, Y * Z * sizeof(float));
+    cudaMalloc(&out, X * Z * sizeof(float));
+    dim3 block(2, 2), grid((Z + block.x - 1) / block.x, (X + block.y - 1) / block.y);
+    product<<<grid, block>>>(left, right, out);
+}
+"""
+
+
+def test_the_grid_there_is_the_file_s(tmp_path: Path) -> None:
+    assert guess(LETTERS, Path("mine.cu")).own_grid == ("2", "3")
+    made = settled(tmp_path, LETTERS)
+    assert made.right and made.grid == ("2", "3") and {"M == 6", "N == 4", "K == 4"} <= {*made.requires}
