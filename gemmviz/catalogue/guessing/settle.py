@@ -119,7 +119,8 @@ def _for_whole_numbers(guess: Guess, try_one: TryOne, alternatives: bool, trials
                 broad, wrong = None, ""
             odd = odd_size(candidate, "MNK", size) if trials.partly else None
             wrong = wrong or (_wrong(candidate, odd, try_one) if odd else "")
-            if not wrong and (broad or not trials.narrow):
+            # A launch for square matrices has no broad size.
+            if not wrong and (broad or not trials.narrow or {*SQUARE} <= {*candidate.requires}):
                 found = _settled(candidate, guess, size, try_one)
                 if found.right or found.wrong_itself:
                     return found
