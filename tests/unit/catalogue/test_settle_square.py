@@ -8,18 +8,18 @@ from gemmviz.catalogue.guessing.guess import guess
 from gemmviz.catalogue.guessing.settle import settle
 
 # The guard has a constant, and everything else an argument of the same value.
-TEXT = """#define SIDE 4096
+TEXT = """#define SIZE 4096
 __global__ void multiply(float *P, float *Q, float *R, int width) {
     int column = blockIdx.x * blockDim.x + threadIdx.x, row = blockIdx.y * blockDim.y + threadIdx.y;
-    if (column < SIDE && row < SIDE) {
+    if (column < SIZE && row < SIZE) {
         float sum = 0;
         for (int i = 0; i < width; i++) sum += P[row * width + i] * Q[i * width + column];
         R[row * width + column] = sum;
     }
 }
 int main() {
-    dim3 block(32, 32), grid((SIDE + 31) / 32, (SIDE + 31) / 32);
-    multiply<<<grid, block>>>(p, q, r, SIDE);
+    dim3 block(32, 32), grid((SIZE + 31) / 32, (SIZE + 31) / 32);
+    multiply<<<grid, block>>>(p, q, r, SIZE);
 }
 """
 
