@@ -28,6 +28,7 @@ from gemmviz.catalogue.guessing.other_sizes import with_shown_sizes
 from gemmviz.catalogue.guessing.own_size import at_its_own_size, broken_conditions
 from gemmviz.catalogue.guessing.random_trial import with_random_numbers
 from gemmviz.catalogue.guessing.renamed_sizes import exchanged
+from gemmviz.catalogue.guessing.split_sums import or_wrong_in_parts
 from gemmviz.catalogue.guessing.trial_sizes import EVEN, MOST_PRODUCTS, broad_size, first_size, has_blocks
 from gemmviz.catalogue.guessing.trials import OWN_LAUNCH_IS_WRONG, Trials, TryDevice, TryRace
 from gemmviz.catalogue.guessing.untried import Untried
@@ -82,6 +83,9 @@ def settle(
     """
     found = _for_whole_numbers(guess, try_one, alternatives, Trials(guess, spent, clock, try_device, try_race))
     size = first_size(guessed_kernel(found)) if found.right else None
+    if size:
+        found = or_wrong_in_parts(found, size, lambda at: _wrong(found, at, try_one))
+        size = size if found.right else None
     found = with_opening_size(found, size, try_one) if size else found
     return with_random_numbers(found, size, try_random) if size and try_random and is_float(found.dtype) else found
 
