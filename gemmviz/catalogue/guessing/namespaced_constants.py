@@ -1,16 +1,17 @@
 """Constants of namespaces: several may have the same name, with a value for the kernels of their own namespace."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
-from gemmviz.catalogue.guessing.tokens import closing
+from gemmviz.catalogue.guessing.tokens import closing, split
 
 _CONSTANT = {"constexpr", "const"}
 _LONGEST = 40  # tokens of a declaration's head
+_Tokens = tuple[str, ...]
 _REACHED = {".", "->", "::"}
 
 
 def with_own_names(tokens: list[str]) -> list[str]:
-    """Return tokens in which a namespace's constant has a name of its own, where another one is called the same.
+    """Return tokens in which a namespace's constant has a name of its own, where another one has another value.
 
     Parameters
     ----------
@@ -19,15 +20,23 @@ def with_own_names(tokens: list[str]) -> list[str]:
     """
     spans = _spans(tokens)
     within = [_declared(tokens, start, end) for _, start, end in spans]
-    outside = _declared(tokens, -1, len(tokens))
+    everywhere = [_declared(tokens, -1, len(tokens)), *within]
     out = list(tokens)
-    for number, (name, start, end) in enumerate(spans):
-        others = set().union(outside, *(names for at, names in enumerate(within) if at != number))
-        twice = within[number] & others
+    for (name, start, end), own in zip(spans, within, strict=True):
+        twice = _of_own_value(own, [one for one in everywhere if one is not own])
         for at in range(start, end) if twice else ():
             if tokens[at] in twice and tokens[at - 1] not in _REACHED:
                 out[at] = f"{tokens[at]}_of_{name}"
     return out
+
+
+def _of_own_value(own: Mapping[str, _Tokens], others: Sequence[Mapping[str, _Tokens]]) -> set[str]:
+    """Return the names that have another value elsewhere, by their own text or by the names in it."""
+    named = {name for name in own if any(name in one for one in others)}
+    found = {name for name in named if any(one.get(name, own[name]) != own[name] for one in others)}
+    while more := {name for name in named - found if not found.isdisjoint(own[name])}:
+        found |= more
+    return found
 
 
 def _spans(tokens: Sequence[str]) -> list[tuple[str, int, int]]:
@@ -43,9 +52,9 @@ def _spans(tokens: Sequence[str]) -> list[tuple[str, int, int]]:
     return found
 
 
-def _declared(tokens: Sequence[str], start: int, end: int) -> set[str]:
-    """Return the constants that are declared between two brackets, and in no bracket within them."""
-    found: set[str] = set()
+def _declared(tokens: Sequence[str], start: int, end: int) -> dict[str, _Tokens]:
+    """Return the constants that are declared between two brackets, and in no bracket within them, with their values."""
+    found: dict[str, _Tokens] = {}
     depth, at = 0, start + 1
     while at < end:
         depth += (tokens[at] in ("{", "(")) - (tokens[at] in ("}", ")"))
@@ -53,6 +62,6 @@ def _declared(tokens: Sequence[str], start: int, end: int) -> set[str]:
             head = tokens[at : at + _LONGEST]
             cut = next((i for i, word in enumerate(head) if word in ("=", ";", "{", "(")), 0)
             if cut > 1 and head[cut] == "=" and head[cut - 1].isidentifier():
-                found.add(head[cut - 1])
+                found[head[cut - 1]] = next(iter(split(head[cut + 1 :], ";")), ())
         at += 1
     return found

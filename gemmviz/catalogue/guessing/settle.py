@@ -123,22 +123,24 @@ def _for_whole_numbers(guess: Guess, try_one: TryOne, alternatives: bool, trials
                 broad, wrong = None, ""
             odd = odd_size(candidate, "MNK", size) if trials.partly else None
             wrong = wrong or (_wrong(candidate, odd, try_one) if odd else "")
-            # A launch for square matrices has no broad size.
-            if not wrong and (broad or not trials.narrow or {*SQUARE} <= {*candidate.requires}):
+            if not wrong and (broad or not trials.narrow):
                 found = _settled(candidate, guess, size, try_one)
                 if found.right or found.wrong_itself:
                     return found
                 trials.partly = trials.partly or found  # the next launches may be right at other sizes, too
+            if not wrong and {*SQUARE} <= {*candidate.requires}:  # it has no broad size
+                trials.square = trials.square or (candidate, size)
             trials.narrow, at = trials.narrow or (candidate, size, trials.tried), odd or broad or size
         trials.note(candidate, size, at, wrong)
         untried.learn(candidate, at, wrong)
         if trials.over:
             break
     if trials.partly:
-        return in_one_block(trials.partly, try_one)
+        return _or_square(in_one_block(trials.partly, try_one), guess, trials, try_one)
     if trials.narrow:
         found = in_one_block(_settled(trials.narrow[0], guess, trials.narrow[1], try_one), try_one)
-        return or_wrong_at_large(found, trials.narrow[1], lambda at: _wrong(found, at, try_one))
+        made = or_wrong_at_large(found, trials.narrow[1], lambda at: _wrong(found, at, try_one))
+        return _or_square(made, guess, trials, try_one)
     if trials.spare:
         own = at_its_own_size(guess, try_one, with_reads=False) if alternatives else None
         if own is not None and own.right:
@@ -147,6 +149,14 @@ def _for_whole_numbers(guess: Guess, try_one: TryOne, alternatives: bool, trials
         found = _settled(candidate, guess, size, lambda kernel, at: or_reads(try_one(kernel, at)))
         return replace(found, settled="; ".join((found.settled, tr("but at {size}: {fault}", size=size, fault=wrong))))
     return trials.ending(try_one if alternatives else None, _for_whole_numbers)
+
+
+def _or_square(found: Guess, guess: Guess, trials: Trials, try_one: TryOne) -> Guess:
+    """Return a guess; where it is wrong, the launch for square matrices that is right, if there is one."""
+    if found.right or found.wrong_itself or trials.square is None:
+        return found
+    made = _settled(trials.square[0], guess, trials.square[1], try_one)
+    return made if made.right else found
 
 
 def _settled(right: Guess, guess: Guess, size: Problem, try_one: TryOne) -> Guess:

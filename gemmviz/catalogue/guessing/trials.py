@@ -81,6 +81,8 @@ class Trials:
         How many were tried, and how many of these had no end.
     narrow
         A launch that is right at its first size only, this size, and how many were tried up to it.
+    square
+        A launch for square matrices that is right at its first size, after a narrow one; and this size.
     partly
         A launch that is right at its first sizes, with what is wrong at another one.
     spare
@@ -101,6 +103,7 @@ class Trials:
     tried: int = 0
     crashed: int = 0
     narrow: tuple[Guess, Problem, int] | None = None
+    square: tuple[Guess, Problem] | None = None
     partly: Guess | None = None
     spare: tuple[Guess, Problem, str] | None = None
     ended: list[Guess] = field(default_factory=list)

@@ -44,6 +44,13 @@ def test_one_name_of_one_namespace_stays() -> None:
     assert with_own_names([*tokens]) == [*tokens]
 
 
+def test_a_name_with_one_value_stays_and_one_of_other_names_does_not() -> None:
+    one = "namespace NAME { constexpr int SIDE = VALUE; constexpr int BOTH = 2 * SIDE; constexpr int THREADS = 64; }"
+    text = one.replace("NAME", "a").replace("VALUE", "8") + one.replace("NAME", "b").replace("VALUE", "16")
+    made = with_own_names([*tokens_of(text)])
+    assert {"SIDE_of_a", "SIDE_of_b", "BOTH_of_a", "BOTH_of_b", "THREADS"} <= {*made} and "THREADS_of_a" not in made
+
+
 def test_members_and_names_of_another_namespace_stay() -> None:
     text = "const int SIDE = 4; namespace one { const int SIDE = 8; int n = SIDE + two::SIDE + p.SIDE; }"
     made = " ".join(with_own_names([*tokens_of(text)]))
