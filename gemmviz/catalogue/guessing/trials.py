@@ -246,8 +246,10 @@ class Trials:
         if try_one and not self._cubes and not in_its_file(self.guess):
             self._try_cubes(try_one)
         found, flaws = self._ending(), self.guess.flaws
-        if try_one and self.tried and not found.wrong_itself and not in_its_file(self.guess):
-            found = at_its_own_size(self.guess, try_one) or found
+        if try_one and self.tried and not in_its_file(self.guess):
+            # A kernel with the sizes of its file in its body is wrong at all others, and may be right there.
+            own = at_its_own_size(self.guess, try_one)
+            found = own if own is not None and (own.right or not found.wrong_itself) else found
             if found.right:
                 return found
         if self._computes and not in_its_file(self.guess):

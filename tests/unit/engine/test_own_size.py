@@ -10,6 +10,9 @@ from gemmviz.catalogue.guessing.guess import guess
 from gemmviz.catalogue.guessing.guessed_matter import Guess
 from gemmviz.catalogue.guessing.own_size import RIGHT_WITH_SHORTER_SUMS, WRONG_AT_ITS_SIZE
 from gemmviz.catalogue.guessing.settle import settle
+from gemmviz.catalogue.guessing.verdict import Verdict
+from gemmviz.catalogue.kernel import Kernel
+from gemmviz.catalogue.problem import Problem
 from gemmviz.engine.consent import Described
 from gemmviz.engine.race_trials import race_trier
 from gemmviz.engine.supervisor import Engine
@@ -170,3 +173,25 @@ def test_a_large_k_is_replaced_by_a_small_one(tmp_path: Path) -> None:
     assert made.right and {"M == 32", "N == 32"} <= {*made.requires}
     assert not any(one.startswith("K == ") for one in made.requires)
     assert made.settled.startswith(RIGHT_WITH_SHORTER_SUMS.format(size="32 x 32 x 64"))
+
+
+def test_a_launch_that_is_wrong_at_other_sizes_is_tried_at_the_file_s_own() -> None:
+    text = """__global__ void gemm(const float *A, const float *B, float *C, int M, int N, int K) {
+    int row = blockIdx.y * 16 + threadIdx.y, column = blockIdx.x * 16 + threadIdx.x;
+    float sum = 0;
+    for (int k = 0; k < K; ++k) sum += A[row * K + k] * B[k * N + column];
+    C[row * N + column] = sum;
+}
+int main() {
+    int m = 48, n = 32, k = 80;
+    gemm<<<dim3(n / 16, m / 16), dim3(16, 16)>>>(a, b, c, m, n, k);
+}
+"""
+
+    def only_there(kernel: Kernel, size: Problem) -> Verdict:
+        return Verdict() if (size.m, size.n, size.k) == (48, 32, 80) else Verdict.of("wrong", comparable=True)
+
+    made = settle(guess(text, Path("mine.cu")), only_there)
+    assert made.right and not made.wrong_itself and {"M == 48", "N == 32", "K == 80"} <= {*made.requires}
+    nowhere = settle(guess(text, Path("mine.cu")), lambda kernel, size: Verdict.of("wrong", comparable=True))
+    assert nowhere.wrong_itself
