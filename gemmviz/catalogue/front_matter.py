@@ -165,8 +165,11 @@ def read_matter(table: Mapping[str, object]) -> Matter:
         For a value of another type.
     """
     matter = read_table(table, Matter, _wanted)
+    # Where no argument is the number of a GPU, GPU may be a macro of the file.
+    given = matter.get("args", [])
+    number = (NUMBER,) if any(one == NUMBER or (isinstance(one, list) and NUMBER in one) for one in given) else ()
     for name in matter.get("params", {}):
-        if name in (*SCALARS, *MATRICES, D, BIAS, NUMBER, batch.COUNT, *batch.STRIDES) or not name.isidentifier():
+        if name in (*SCALARS, *MATRICES, D, BIAS, *number, batch.COUNT, *batch.STRIDES) or not name.isidentifier():
             raise FrontMatterError(tr("{place}: choose another name", place=f"params.{name}"), about="params")
     return matter
 

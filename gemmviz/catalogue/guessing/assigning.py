@@ -70,7 +70,8 @@ def assign(function: Function, indexing: Indexing, tiles: Mapping[str, int] | No
     for p in (one for one in function.parameters if is_map(one)):
         _map(p, roles)
     has_first = False
-    for p in (one for one in reals if not is_map(one)):
+    # Whatever stands before them, parameters called alpha and beta are that.
+    for p in sorted((one for one in reals if not is_map(one)), key=lambda one: one.name.lower() not in _NEUTRAL):
         known = p.type in REAL or p.type not in ("bool", "dim3")
         role = "beta" if "beta" in p.name.lower() or (has_first and not roles.parameter("beta")) else "alpha"
         fits = known and not roles.parameter(role)

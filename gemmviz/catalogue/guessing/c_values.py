@@ -12,6 +12,7 @@ _REAL = {"float", "double"}
 _LEVELS: tuple[dict[str, Callable[[Value, Value], Value]], ...] = (
     {"||": lambda a, b: int(bool(a) or bool(b))},
     {"&&": lambda a, b: int(bool(a) and bool(b))},
+    {"&": lambda a, b: int(a) & int(b)},
     {"==": lambda a, b: int(a == b), "!=": lambda a, b: int(a != b)},
     {
         "<": lambda a, b: int(a < b),

@@ -11,6 +11,7 @@ from gemmviz.catalogue.guessing.guessed_matter import SURE, Guess, is_stated
 from gemmviz.catalogue.guessing.kernel_text import kernel_text
 from gemmviz.catalogue.guessing.other_grids import QUOTIENT
 from gemmviz.catalogue.guessing.roles import GuessReason
+from gemmviz.catalogue.guessing.tokens import without_comments
 from gemmviz.catalogue.matrices import MATRICES
 from gemmviz.catalogue.problem import Problem
 
@@ -39,7 +40,8 @@ def is_known(made: Guess) -> bool:
         The launch.
     """
     sized = {name for side in made.grid for name in re.findall(r"\b[MNK]\b", side)}
-    if SQUARE[0] in made.requires and {*made.roles} & {"M", "N", "K"} == {"N"}:
+    given = {*made.roles} & {"M", "N", "K"}
+    if SQUARE[0] in made.requires and (given == {"N"} or (not given and [*made.constants.values()] == ["N"])):
         # One parameter is the only size. Both sides of the grid have to grow with it.
         sized |= {"M"} if sum("N" in re.findall(r"\b[MNK]\b", side) for side in made.grid) > 1 else set()
     return {"M", "N"} <= sized and has_known_arguments(made)
@@ -55,8 +57,7 @@ def has_known_arguments(made: Guess) -> bool:
     """
     # With another type of its elements C may be right. So it may at the file's own size, if only some of the constants
     # that say it were found.
-    by_constants = {name for value in made.constants.values() for name in re.findall(r"\b[MNK]\b", value)}
-    if ELEMENTS in made.why or (made.constants and not {"M", "N"} <= by_constants | {*made.roles}):
+    if ELEMENTS in made.why or (made.constants and not _has_known_sides(made)):
         return False
     if _BELOW_BYTES.search(made.text) or _PACKED.search(" ".join((made.entry, *(name for name, _ in made.parameters)))):
         return False
@@ -66,6 +67,13 @@ def has_known_arguments(made: Guess) -> bool:
         and _has_own_values(made)
         and all(_is_known(made, name, kind, role) for (name, kind), role in arguments)
     )
+
+
+def _has_known_sides(made: Guess) -> bool:
+    """Return whether constants or arguments give both sides of C; one for both counts where the grid has it twice."""
+    by_constants = {name for value in made.constants.values() for name in re.findall(r"\b[MNK]\b", value)}
+    one = SQUARE[0] in made.requires and sum("N" in re.findall(r"\b[MNK]\b", side) for side in made.grid) > 1
+    return {"M", "N"} <= by_constants | {*made.roles} | ({"M"} if one else set())
 
 
 def has_known_depth(guess: Guess) -> bool:
@@ -155,7 +163,8 @@ def is_given(made: Guess) -> bool:
     made
         The launch.
     """
-    numbers = (name for (name, _), role in made.arguments if not role or role.isdecimal())
+    some = ((name, kind) for (name, kind), role in made.arguments if not role or role.isdecimal())
+    numbers = (name for name, kind in some if not _is_unused(made, name, kind))
     return (
         is_started_so(made)
         and ELEMENTS not in made.why
@@ -178,7 +187,15 @@ def _is_known(made: Guess, name: str, kind: str, role: str) -> bool:
         return confidence >= _LEAST_SURE_OF_MATRIX and not _HIDES_VALUES.search(kind)
     if role in ("alpha", "beta"):
         return _SCALES.fullmatch(name) is not None
-    if counts_products(name, role):
+    if counts_products(name, role) or (role == "0" and _is_unused(made, name, kind)):
         return True
     # A number, or no role: with another value C may be right.
     return (role in _SIZES or role.startswith("ld") or not role.isdecimal()) and bool(role) and confidence >= SURE
+
+
+def _is_unused(made: Guess, name: str, kind: str) -> bool:
+    """Return whether a pointer stands only in the kernel's head: no value of it makes a difference.
+
+    A whole number may also be the number of blocks.
+    """
+    return "*" in kind and len(re.findall(rf"\b{re.escape(name)}\b", without_comments(kernel_text(made)))) == 1

@@ -16,6 +16,7 @@ from gemmviz.catalogue.guessing.hip import as_cuda
 from gemmviz.catalogue.guessing.launches import HostLaunch, by_pointer, launches, tidy
 from gemmviz.catalogue.guessing.macros import DIRECTIVE, Macro, expand, launching, macros, rounded, small
 from gemmviz.catalogue.guessing.matrix_views import plain_views
+from gemmviz.catalogue.guessing.namespaced_constants import with_own_names
 from gemmviz.catalogue.guessing.struct_parameters import Layouts, layouts, with_sizes
 from gemmviz.catalogue.guessing.struct_types import StructType, aliases, bodies, full_type, structs, with_members
 from gemmviz.catalogue.guessing.tokens import (
@@ -147,6 +148,7 @@ def read_source(text: str, around: Surroundings | None = None) -> ParsedSource:
         enums |= enumerations(inside[0])
         helpers += _functions(*inside, objects, functions)[1]
     tokens, lines = numbered(_blank(plain))
+    tokens = with_own_names(tokens)
     renamed = type_aliases((*plain_headers, plain), objects)
     tokens, lines = launching(*_assigned(tokens, lines), functions)
     known_structs |= structs(tokens)

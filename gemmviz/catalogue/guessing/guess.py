@@ -37,7 +37,9 @@ from gemmviz.catalogue.guessing.roles import DTYPES, GuessReason, Roles, is_map,
 from gemmviz.catalogue.guessing.run_time_tiles import run_time_tiles, with_tiles
 from gemmviz.catalogue.guessing.scale_pointers import as_structures, joined
 from gemmviz.catalogue.guessing.shape import Shaper
+from gemmviz.catalogue.guessing.size_constants import sizes_in_file
 from gemmviz.catalogue.guessing.sized import Sized, sized
+from gemmviz.catalogue.guessing.storing import stores_nothing, storing_nothing
 from gemmviz.catalogue.guessing.struct_parameters import flattened, own_arguments, reasons_of_members
 from gemmviz.catalogue.guessing.tokens import tokens_of
 from gemmviz.catalogue.guessing.tunable import whole_params
@@ -94,6 +96,7 @@ def _guess(text: str, path: Path, entry: str | None, around: Surroundings | None
     made = _describe(chosen, source, path, text, names)
     made = replace(made, headers=around.headers, missing=around.missing) if around else made
     flaws = (*placeholders(made), *endless(made, chosen)) if chosen.body else (empty_body(made),)
+    flaws += (storing_nothing(made),) if chosen.body and stores_nothing(chosen) else ()
     made = replace(made, hindrance=hindrance(made, around), flaws=flaws)
     whole = "\n".join([*(around.headers if around else ()), text])
     needed = needed_capability(without_comments(device_code(whole, chosen.name.rpartition("::")[2])))
@@ -273,7 +276,8 @@ def _launched(made: Guess, shape: Shape, read: Sized, named: Roles, maps: dict[s
         tiles=_tiles_of(boxes, made.column_major) | shape.tiles,
         boxes=boxes,
         cluster=_cluster(read, shape),
-        size=shape.size,
+        own_grid=shape.own_grid,
+        size=shape.size or sizes_in_file(read.constants, named, shape.requires),
     )
 
 
@@ -383,8 +387,9 @@ def _dtype(function: Function, roles: Roles, matrix: str, maps: dict[str, host_m
 
 
 def _sums(function: Function, stored: SumType) -> SumType:
-    """Return the type of the running sums: the type of C, or float where C has 16 bits and the body declares floats."""
-    return "float32" if np.dtype(stored).itemsize == 2 and "float" in function.body else stored
+    """Return the type of the running sums: the type of C, or float where that is another one and the body names it."""
+    wider = np.dtype(stored).itemsize == 2 or stored == "float64"
+    return "float32" if wider and "float" in function.body else stored
 
 
 def _aligned(shape: Shape, index: indexing.Indexing, roles: Roles) -> None:

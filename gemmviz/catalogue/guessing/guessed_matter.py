@@ -77,6 +77,8 @@ class Guess:
         What trials have shown to be wrong with the kernel itself, whatever its launch.
     size
         M, N and K of the launch in the file, where its host code has numbers for them.
+    own_grid
+        The grid at that size, where it has numbers for that, too.
     demo
         M, N and K at which the kernel opens, where it is wrong at the size that is usual.
     """
@@ -116,6 +118,7 @@ class Guess:
     missing: tuple[tuple[str, str], ...] = ()
     flaws: tuple[Flaw, ...] = ()
     size: tuple[int, int, int] | None = None
+    own_grid: tuple[str, ...] = ()
     demo: tuple[int, int, int] | None = None
 
     @property

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from gemmviz.catalogue.errors import FrontMatterError
 from gemmviz.catalogue.expression import LONGEST, Expression
+from gemmviz.catalogue.guessing.allocated_sizes import allocated_sizes
 from gemmviz.catalogue.guessing.c_values import c_value
 from gemmviz.catalogue.guessing.cxx import ParsedSource
 from gemmviz.catalogue.guessing.folding import bracket, fold
@@ -119,13 +120,19 @@ def shape(launch: HostLaunch, function: Function, source: ParsedSource, roles: R
         # A choice may depend on an argument of the host program: then other launches are tried, too.
         why["shared"] = GuessReason(0.7, why["block"].why) if chosen or launch.asked else why["block"]
     own = _sizes_at(launch, function, source, roles, requires)
-    return Shape(given.params, block, grid, shared, requires, why, tiles, own)
+    numbers = [c_value(_filled(plain(side), launch, source), {}) for side in launch.grid]
+    own_grid = tuple(str(number) for number in numbers if isinstance(number, int) and number > 0)
+    own_grid = own_grid if len(own_grid) == len(grid) else ()
+    return Shape(given.params, block, grid, shared, requires, why, tiles, own, own_grid)
 
 
 def _sizes_at(
     launch: HostLaunch, function: Function, source: ParsedSource, roles: Roles, requires: list[str]
 ) -> tuple[int, int, int] | None:
-    """Return M, N and K of a launch whose sizes are numbers in the host code; None where one of them is not known."""
+    """Return M, N and K of a launch whose sizes are numbers in the host code; None where one of them is not known.
+
+    Without arguments for the sizes the arrays that the host code allocates show them.
+    """
     if launch.asked or launch.disused or launch.of_another:
         return None
     places = {parameter.name: place for place, parameter in enumerate(function.parameters)}
@@ -133,7 +140,9 @@ def _sizes_at(
     alone = {"M", "N", "K"} & {*roles.of.values()} == {"N"}
     m = n if m is None and (alone or "M == N" in requires) else m
     k = n if k is None and (alone or "K == N" in requires) else k
-    return (m, n, k) if m and n and k else None
+    if m and n and k:
+        return m, n, k
+    return allocated_sizes(launch, function, source, roles) if {*roles.of.values()}.isdisjoint("MNK") else None
 
 
 def expression(

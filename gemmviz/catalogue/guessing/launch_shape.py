@@ -10,6 +10,7 @@ class Shape:
     """A launch in the form of front matter.
 
     `why` holds the evidence by key of the front matter, `size` is M, N and K where the host code has numbers for them.
+    `own_grid` is the grid at that size, where it has numbers for that, too.
     """
 
     params: dict[str, tuple[int, ...]] = field(default_factory=dict)
@@ -20,3 +21,4 @@ class Shape:
     why: dict[str, GuessReason] = field(default_factory=dict)
     tiles: dict[str, str] = field(default_factory=dict)
     size: tuple[int, int, int] | None = None
+    own_grid: tuple[str, ...] = ()

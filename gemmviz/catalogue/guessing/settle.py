@@ -25,9 +25,10 @@ from gemmviz.catalogue.guessing.one_block_limit import RIGHT_AT_TWO, SO_IT_ASKS,
 from gemmviz.catalogue.guessing.one_step import RIGHT_AT_ONE
 from gemmviz.catalogue.guessing.opening_size import with_opening_size
 from gemmviz.catalogue.guessing.other_sizes import with_shown_sizes
-from gemmviz.catalogue.guessing.own_size import broken_conditions
+from gemmviz.catalogue.guessing.own_size import at_its_own_size, broken_conditions
 from gemmviz.catalogue.guessing.random_trial import with_random_numbers
 from gemmviz.catalogue.guessing.renamed_sizes import exchanged
+from gemmviz.catalogue.guessing.split_sums import or_wrong_in_parts
 from gemmviz.catalogue.guessing.trial_sizes import EVEN, MOST_PRODUCTS, broad_size, first_size, has_blocks
 from gemmviz.catalogue.guessing.trials import OWN_LAUNCH_IS_WRONG, Trials, TryDevice, TryRace
 from gemmviz.catalogue.guessing.untried import Untried
@@ -82,6 +83,9 @@ def settle(
     """
     found = _for_whole_numbers(guess, try_one, alternatives, Trials(guess, spent, clock, try_device, try_race))
     size = first_size(guessed_kernel(found)) if found.right else None
+    if size:
+        found = or_wrong_in_parts(found, size, lambda at: _wrong(found, at, try_one))
+        size = size if found.right else None
     found = with_opening_size(found, size, try_one) if size else found
     return with_random_numbers(found, size, try_random) if size and try_random and is_float(found.dtype) else found
 
@@ -115,6 +119,8 @@ def _for_whole_numbers(guess: Guess, try_one: TryOne, alternatives: bool, trials
         if not wrong:
             broad = broad_size(kernel)
             wrong = _wrong(candidate, broad, try_one) if broad else ""
+            if isinstance(wrong, Verdict) and wrong.refused:  # the size is too large for it, which is no fault
+                broad, wrong = None, ""
             odd = odd_size(candidate, "MNK", size) if trials.partly else None
             wrong = wrong or (_wrong(candidate, odd, try_one) if odd else "")
             if not wrong and (broad or not trials.narrow):
@@ -122,21 +128,35 @@ def _for_whole_numbers(guess: Guess, try_one: TryOne, alternatives: bool, trials
                 if found.right or found.wrong_itself:
                     return found
                 trials.partly = trials.partly or found  # the next launches may be right at other sizes, too
+            if not wrong and {*SQUARE} <= {*candidate.requires}:  # it has no broad size
+                trials.square = trials.square or (candidate, size)
             trials.narrow, at = trials.narrow or (candidate, size, trials.tried), odd or broad or size
         trials.note(candidate, size, at, wrong)
         untried.learn(candidate, at, wrong)
         if trials.over:
             break
     if trials.partly:
-        return in_one_block(trials.partly, try_one)
+        return _or_square(in_one_block(trials.partly, try_one), guess, trials, try_one)
     if trials.narrow:
         found = in_one_block(_settled(trials.narrow[0], guess, trials.narrow[1], try_one), try_one)
-        return or_wrong_at_large(found, trials.narrow[1], lambda at: _wrong(found, at, try_one))
+        made = or_wrong_at_large(found, trials.narrow[1], lambda at: _wrong(found, at, try_one))
+        return _or_square(made, guess, trials, try_one)
     if trials.spare:
+        own = at_its_own_size(guess, try_one, with_reads=False) if alternatives else None
+        if own is not None and own.right:
+            return own
         candidate, size, wrong = trials.spare
         found = _settled(candidate, guess, size, lambda kernel, at: or_reads(try_one(kernel, at)))
         return replace(found, settled="; ".join((found.settled, tr("but at {size}: {fault}", size=size, fault=wrong))))
     return trials.ending(try_one if alternatives else None, _for_whole_numbers)
+
+
+def _or_square(found: Guess, guess: Guess, trials: Trials, try_one: TryOne) -> Guess:
+    """Return a guess; where it is wrong, the launch for square matrices that is right, if there is one."""
+    if found.right or found.wrong_itself or trials.square is None:
+        return found
+    made = _settled(trials.square[0], guess, trials.square[1], try_one)
+    return made if made.right else found
 
 
 def _settled(right: Guess, guess: Guess, size: Problem, try_one: TryOne) -> Guess:

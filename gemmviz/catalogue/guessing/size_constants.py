@@ -1,6 +1,7 @@
 """Constants of a file that stand for sizes: ``#define WIDTH 1024`` in place of a parameter."""
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from gemmviz.catalogue.guessing.cxx import ParsedSource
@@ -27,11 +28,14 @@ class SizeConstant:
         The constant that is defined as a number.
     times
         How often the size has the leaf: 16 for ``#define M_GLOBAL (16 * M_TILES)``.
+    number
+        The value of the size in the file; 0 where it is not known.
     """
 
     name: str
     leaf: str
     times: int = 1
+    number: int = 0
 
     def size_of(self, roles: Roles) -> str:
         """Return which size it is, ``"M"``, ``"N"`` or ``"K"``; nothing where no use of it says so."""
@@ -80,6 +84,24 @@ def size_constants(function: Function, source: ParsedSource) -> list[SizeConstan
     return list(found.values())
 
 
+def sizes_in_file(given: list[SizeConstant], roles: Roles, requires: Sequence[str]) -> tuple[int, int, int] | None:
+    """Return M, N and K as constants of the file give them; None where one of them is not known.
+
+    Parameters
+    ----------
+    given
+        The constants that stand for sizes.
+    roles
+        The roles of the parameters, with these constants among them.
+    requires
+        The conditions of the launch.
+    """
+    known = {one.size_of(roles): one.number for one in given}
+    n = known.get("N", 0)
+    m, k = (known.get(size, n if f"{size} == N" in requires else 0) for size in "MK")
+    return (m, n, k) if m and n and k else None
+
+
 def as_parameters(function: Function, given: list[SizeConstant]) -> Function:
     """Return a function with such constants as further parameters."""
     more = tuple(Parameter(one.name, "int", False, True) for one in given)
@@ -122,11 +144,12 @@ def _in_tiles(function: Function, source: ParsedSource) -> set[str]:
 
 def _largest(source: ParsedSource, leaf: str, look: Lookup) -> SizeConstant:
     """Return the largest constant that is a multiple of a leaf; the leaf itself where there is none."""
-    best = SizeConstant(leaf, leaf)
+    number = parse(source.constants[leaf], look).value or 0
+    best = SizeConstant(leaf, leaf, number=number)
     for name, tokens in source.constants.items():
         if leaf in tokens and name != leaf and not _OF_TILES.search(name):
             value = parse(tokens, lambda word: None if word == leaf else look(word))
             times = value.terms.get((leaf,), 0)
             if len(value.terms) == 1 and times > best.times:
-                best = SizeConstant(name, leaf, times)
+                best = SizeConstant(name, leaf, times, times * number)
     return best

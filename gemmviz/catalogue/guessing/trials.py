@@ -23,7 +23,7 @@ from gemmviz.catalogue.guessing.guessed_matter import Guess, is_stated
 from gemmviz.catalogue.guessing.hindrances import in_its_file, needed
 from gemmviz.catalogue.guessing.kernel_text import kernel_line
 from gemmviz.catalogue.guessing.one_step import right_with_one_tile
-from gemmviz.catalogue.guessing.own_size import at_its_own_size
+from gemmviz.catalogue.guessing.own_size import at_its_own_size, given_at_its_size
 from gemmviz.catalogue.guessing.refused import compile_flaw
 from gemmviz.catalogue.guessing.trial_sizes import first_size
 from gemmviz.catalogue.guessing.verdict import Verdict
@@ -81,6 +81,8 @@ class Trials:
         How many were tried, and how many of these had no end.
     narrow
         A launch that is right at its first size only, this size, and how many were tried up to it.
+    square
+        A launch for square matrices that is right at its first size, after a narrow one; and this size.
     partly
         A launch that is right at its first sizes, with what is wrong at another one.
     spare
@@ -101,6 +103,7 @@ class Trials:
     tried: int = 0
     crashed: int = 0
     narrow: tuple[Guess, Problem, int] | None = None
+    square: tuple[Guess, Problem] | None = None
     partly: Guess | None = None
     spare: tuple[Guess, Problem, str] | None = None
     ended: list[Guess] = field(default_factory=list)
@@ -243,14 +246,17 @@ class Trials:
         if try_one and not self._cubes and not in_its_file(self.guess):
             self._try_cubes(try_one)
         found, flaws = self._ending(), self.guess.flaws
-        if try_one and self.tried and not found.wrong_itself and not in_its_file(self.guess):
-            found = at_its_own_size(self.guess, try_one) or found
+        if try_one and self.tried and not in_its_file(self.guess):
+            # A kernel with the sizes of its file in its body is wrong at all others, and may be right there.
+            own = at_its_own_size(self.guess, try_one)
+            found = own if own is not None and (own.right or not found.wrong_itself) else found
             if found.right:
                 return found
         if self._computes and not in_its_file(self.guess):
             flaws = (*flaws, Flaw("another result", kernel_line(self.guess), self._computes))
-        if self.try_race and self._given and not found.wrong_itself and not in_its_file(self.guess):
-            race = self.try_race(guessed_kernel(self._given[0]), self._given[1])
+        given = self._given or given_at_its_size(self.guess)
+        if self.try_race and given and not found.wrong_itself and not in_its_file(self.guess):
+            race = self.try_race(guessed_kernel(given[0]), given[1])
             flaws = (*flaws, race) if race else flaws
         if self._threads > MAX_THREADS_PER_BLOCK:
             template = mark("the file starts it with blocks of {count} threads; CUDA allows {most}")

@@ -96,7 +96,7 @@ def record(
         with apart.Process(library, launch, part.capacity) as process:
             expected_cost = _expected(launch, part.blocks, as_written, process)
             progress(_recording_text(part, expected_cost), clock_s(deadline_s) + _AROUND_S)
-            _refuse_many_accesses(part, expected_cost)
+            _refuse_many_accesses(part, expected_cost, process)
             a, b = random_inputs(launch.problem, launch.kernel.dtype, _SEED) if random else inputs_for(launch)
             if launch.part is None:
                 raw = run_part(part, process, a, b, deadline_s)
@@ -157,10 +157,11 @@ def _recording_text(part: Part, cost: recording_cost.RecordingCost | None) -> st
     return f"{what}: {cost}" if cost else what
 
 
-def _refuse_many_accesses(part: Part, cost: recording_cost.RecordingCost | None) -> None:
+def _refuse_many_accesses(part: Part, cost: recording_cost.RecordingCost | None, process: apart.Process) -> None:
     """Raise a ConstraintError if it is known that the accesses will not fit."""
     if not cost or not cost.exact or cost.accesses <= part.capacity:
         return
+    process.close()  # what would fit is counted in another one, and the sandbox runs one at a time
     raise ConstraintError(
         tr(
             "{kernel} at {size} makes {count} accesses, more than the {most} that can be kept: {fitting}",

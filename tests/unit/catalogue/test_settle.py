@@ -49,6 +49,19 @@ def test_a_size_that_goes_wrong_makes_tiles_a_condition() -> None:
     assert settled.right and "M % 16 == 0" in settled.requires
 
 
+def test_a_size_that_is_too_large_for_a_recording_is_no_fault() -> None:
+    text = written("float *A, float *B, float *C, int M, int N, int K", "M", "N", "K", "A", "B", "C")
+    made = guess(text, Path("mine.cu"))
+
+    def small_only(kernel: Kernel, size: Problem) -> Verdict:
+        large = size.m * size.n > 96 * 96
+        return Verdict.of("too many accesses" if large else "", refused=large)
+
+    settled = settle(made, small_only)
+    assert settled.right and settled.roles == made.roles and "too many" not in settled.settled
+    assert not settle(made, lambda kernel, size: Verdict.of("too many accesses", refused=True)).right
+
+
 def test_a_kernel_with_large_tiles_is_tried_at_a_second_depth_too() -> None:
     text = written("float *A, float *B, float *C, int M, int N, int K", "M", "N", "K", "A", "B", "C")
     asked = dataclasses.replace(guess(text, Path("mine.cu")), requires=("M % 256 == 0", "N % 128 == 0"))

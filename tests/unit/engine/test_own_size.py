@@ -8,8 +8,11 @@ import pytest
 from gemmviz.catalogue.guessing.certainty import is_given
 from gemmviz.catalogue.guessing.guess import guess
 from gemmviz.catalogue.guessing.guessed_matter import Guess
-from gemmviz.catalogue.guessing.own_size import WRONG_AT_ITS_SIZE
+from gemmviz.catalogue.guessing.own_size import RIGHT_WITH_SHORTER_SUMS, WRONG_AT_ITS_SIZE
 from gemmviz.catalogue.guessing.settle import settle
+from gemmviz.catalogue.guessing.verdict import Verdict
+from gemmviz.catalogue.kernel import Kernel
+from gemmviz.catalogue.problem import Problem
 from gemmviz.engine.consent import Described
 from gemmviz.engine.race_trials import race_trier
 from gemmviz.engine.supervisor import Engine
@@ -140,3 +143,55 @@ def test_no_race_is_said_where_there_is_none_or_the_launch_is_not_known(tmp_path
 def test_a_number_that_the_host_passes_makes_a_launch_given() -> None:
     assert is_given(guess(tiled("sum", ""), Path("mine.cu")))
     assert not is_given(guess(tiled("sum", "", "rounds"), Path("mine.cu")))
+
+
+# A block computes 32 x 32 elements: M and N stand in the file, K is too large to be recorded.
+ONE_BLOCK = """#define M 32
+#define N 32
+#define K 102400
+__global__ void gemm(const float *A, const float *B, float *C) {
+    int row = threadIdx.y, column = threadIdx.x;
+    float sum = 0;
+    for (int at = 0; at < K; at += 64)
+        for (int k = at; k < at + 64; ++k) sum += A[row * K + k] * B[k * N + column];
+    if (row < M && column < N) C[row * N + column] = sum;
+}
+int main() {
+    dim3 block(32, 32), grid((N + 31) / 32, (M + 31) / 32);
+    gemm<<<grid, block>>>(a, b, c);
+}
+"""
+
+
+def test_constants_show_the_size_in_the_file() -> None:
+    made = guess(ONE_BLOCK, Path("mine.cu"))
+    assert {one.size for one in (made, *made.others)} <= {(32, 32, 102400), None} and made.size
+
+
+def test_a_large_k_is_replaced_by_a_small_one(tmp_path: Path) -> None:
+    made = settled(tmp_path, ONE_BLOCK)
+    assert made.right and {"M == 32", "N == 32"} <= {*made.requires}
+    assert not any(one.startswith("K == ") for one in made.requires)
+    assert made.settled.startswith(RIGHT_WITH_SHORTER_SUMS.format(size="32 x 32 x 64"))
+
+
+def test_a_launch_that_is_wrong_at_other_sizes_is_tried_at_the_file_s_own() -> None:
+    text = """__global__ void gemm(const float *A, const float *B, float *C, int M, int N, int K) {
+    int row = blockIdx.y * 16 + threadIdx.y, column = blockIdx.x * 16 + threadIdx.x;
+    float sum = 0;
+    for (int k = 0; k < K; ++k) sum += A[row * K + k] * B[k * N + column];
+    C[row * N + column] = sum;
+}
+int main() {
+    int m = 48, n = 32, k = 80;
+    gemm<<<dim3(n / 16, m / 16), dim3(16, 16)>>>(a, b, c, m, n, k);
+}
+"""
+
+    def only_there(kernel: Kernel, size: Problem) -> Verdict:
+        return Verdict() if (size.m, size.n, size.k) == (48, 32, 80) else Verdict.of("wrong", comparable=True)
+
+    made = settle(guess(text, Path("mine.cu")), only_there)
+    assert made.right and not made.wrong_itself and {"M == 48", "N == 32", "K == 80"} <= {*made.requires}
+    nowhere = settle(guess(text, Path("mine.cu")), lambda kernel, size: Verdict.of("wrong", comparable=True))
+    assert nowhere.wrong_itself

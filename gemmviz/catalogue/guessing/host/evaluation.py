@@ -5,6 +5,7 @@ from collections.abc import Sequence
 
 from gemmviz.catalogue.guessing.host.expressions import WORDS_OF_TYPES, Node, Tokens, read
 from gemmviz.catalogue.guessing.host.names import DEEPEST, LONGEST, Names, Stop
+from gemmviz.catalogue.guessing.host.round_ups import rounded_up
 from gemmviz.catalogue.guessing.host.struct_sizes import struct_size
 from gemmviz.catalogue.guessing.host.values import (
     Address,
@@ -33,6 +34,7 @@ _AXES = {
 VECTORS = frozenset(_AXES)
 """CUDA's structures of whole numbers."""
 _MOST_STEPS, _MOST_ITEMS, _DEEPEST_VALUE = 20_000, 64, 3
+_REMAINDERS = frozenset("%&")
 _NUMBER = re.compile(r"(0[xX][0-9a-fA-F]+|\d+)[uUlL]*")
 
 
@@ -215,13 +217,18 @@ class Evaluation(Names):
             sign, right = "*/"[sign == ">>"], Code((str(1 << number),))
         if len(left.tokens) + len(right.tokens) > LONGEST:
             return None
-        return Code((*bracketed(left.tokens), sign, *bracketed(right.tokens)))
+        made = (*bracketed(left.tokens), sign, *bracketed(right.tokens))
+        return Code(rounded_up(made) or made)
 
     def _choice(self, node: Node, frame: Frame) -> Value:
-        asked = self.truth(self.value(node[1], frame))
-        if asked is None:
+        condition = self.value(node[1], frame)
+        asked = self.truth(condition)
+        if asked is None or (isinstance(condition, Code) and not _REMAINDERS.isdisjoint(condition.tokens)):
             one, other = self.value(node[2], frame), self.value(node[3], frame)
-            return one if one is not None else other
+            # A number of blocks is rounded up also where the remainder is known to be 0 at the size in the file.
+            rounded = _rounding(condition, one, other)
+            if rounded or asked is None:
+                return rounded or (one if one is not None else other)
         return self.value(node[2 if asked else 3], frame)
 
     def _assign(self, node: Node, frame: Frame) -> Value:
@@ -362,3 +369,14 @@ class Evaluation(Names):
 def bracketed(tokens: Tokens) -> Tokens:
     """Return an expression as a part of another one."""
     return tokens if len(tokens) == 1 else ("(", *tokens, ")")
+
+
+def _rounding(condition: Value, one: Value, other: Value) -> Code | None:
+    """Return a choice that rounds a quotient up, or that is the 1 which such a sum adds; None for other choices."""
+    if not isinstance(condition, Code) or not isinstance(one, Code) or not isinstance(other, Code):
+        return None
+    made = (*bracketed(condition.tokens), "?", *bracketed(one.tokens), ":", *bracketed(other.tokens))
+    if {one.tokens, other.tokens} == {("0",), ("1",)} and not _REMAINDERS.isdisjoint(condition.tokens):
+        return Code(made)
+    whole = rounded_up(made)
+    return Code(whole) if whole else None

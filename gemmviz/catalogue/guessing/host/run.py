@@ -1,10 +1,11 @@
 """Runs through the statements of host code, with names for all values that it does not give."""
 
 from gemmviz.catalogue.guessing.host.calls import Calls
-from gemmviz.catalogue.guessing.host.evaluation import VECTORS
+from gemmviz.catalogue.guessing.host.evaluation import VECTORS, bracketed
 from gemmviz.catalogue.guessing.host.expressions import WORDS_OF_TYPES, Node, Tokens
 from gemmviz.catalogue.guessing.host.names import Stop
 from gemmviz.catalogue.guessing.host.outside import outside
+from gemmviz.catalogue.guessing.host.round_ups import rounded_up
 from gemmviz.catalogue.guessing.host.statements import Block
 from gemmviz.catalogue.guessing.host.values import Array, Cell, Code, Frame, Struct, Value, copied
 from gemmviz.catalogue.guessing.plain_values import SIZES
@@ -66,8 +67,11 @@ class Run(Calls):
             self._switch(node, frame)
 
     def _if(self, node: Node, frame: Frame) -> None:
-        asked = self.truth(self.value(node[1], frame))
+        condition = self.value(node[1], frame)
+        asked = self.truth(condition)
         then, other = node[2], node[3]
+        if isinstance(condition, Code) and not other and self._rounds_up(condition, then, frame):
+            return
         leads = [self._leads(block) for block in (then, other)]
         if asked is None or leads[not asked]:
             if leads == [True, True] and asked is None:
@@ -80,6 +84,19 @@ class Run(Calls):
             if asked is None:  # an option, or an error: without it there is the usual way
                 asked = int(bool(other) and not _leaves(then))
         self.block(then if asked else other, frame.inner())
+
+    def _rounds_up(self, condition: Code, then: Block, frame: Frame) -> bool:
+        """Round a variable up where a condition says so: ``if (N % 16) blocks++``. Return whether it does that."""
+        cell = self.cell(target, frame) if (target := _counted(then)) else None
+        if cell is None or not isinstance(cell.value, Code):
+            return False
+        old, name = cell.value.tokens, cell.value.tokens[0]
+        floor = self.constants.get(name, old) if len(old) == 1 else old
+        asked = tuple(part for word in condition.tokens for part in (bracketed(floor) if word == name else (word,)))
+        whole = rounded_up((*bracketed(floor), "+", "(", *bracketed(asked), "?", "1", ":", "0", ")"))
+        if whole is not None:
+            cell.value = self.named(cell.called, Code(whole))
+        return whole is not None
 
     def _both(self, then: Block, other: Block, frame: Frame) -> None:
         for one in (then, other):
@@ -177,6 +194,17 @@ class Run(Calls):
 
     def _is_new(self, name: str) -> bool:
         return name not in self.outside.scopes[0] and name not in self.functions and name != self.wanted
+
+
+def _counted(block: Block) -> Node | None:
+    """Return the variable to which a block adds 1, and does nothing else; None for another block."""
+    inner = block[0][1] if len(block) == 1 and block[0][0] == "block" else block
+    if len(inner) != 1 or inner[0][0] != "expression":
+        return None
+    node = inner[0][1]
+    adds = node[:2] == ("unary", "++") or (node[:2] == ("assign", "+=") and node[3] == ("number", "1"))
+    counted: Node | None = node[2] if adds else None
+    return counted
 
 
 def _declares_only(block: Block) -> bool:
