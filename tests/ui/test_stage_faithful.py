@@ -287,3 +287,20 @@ def turned(colour, by):
 
     h, s, v = rgb_to_hsv(*(c / 255 for c in colour))
     return [c * 255 for c in hsv_to_rgb((h + by) % 1, s, v)]
+
+
+def test_the_held_cells_of_a_matrix_by_columns_are_tinted_where_they_are_drawn(qapp):
+    playable = shown("fp8_in_turns")
+    raw, painter = Raw(playable), StagePainter(playable, THEMES["dark"], QFont())
+    info, block, tried = raw.recording.arrays[1], 2, 0
+    assert info.column_major
+    for step in range(0, playable.timeline.steps, 12):
+        tinted = painter._colours._palette(1, step, block).which > 0
+        if tinted.all() or not tinted.any():
+            continue
+        assert (tinted != tinted.T).any()
+        edge = [*np.flatnonzero(tinted)[[0, -1]], *np.flatnonzero(~tinted)[[0, -1]]]
+        for row, column in (divmod(int(cell), info.grid[1]) for cell in edge):
+            assert (raw.held(1, column * info.grid[0] + row, step, block) is True) == tinted[row, column]
+            tried += 1
+    assert tried >= 8

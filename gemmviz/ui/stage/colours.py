@@ -229,13 +229,13 @@ class Colours:
             # Lightness steps with the bank, so that a column in one bank is one colour.
             tints = np.linspace(0.42, 0.72, BANKS, dtype=np.float32)
             bank = np.arange(info.size) * info.itemsize // BANK_BYTES % BANKS
-            which = np.where(playable.history.last_write(array, step, block) >= 0, 1 + bank, 0)
+            which = info.drawn(np.where(playable.history.last_write(array, step, block) >= 0, 1 + bank, 0))
         else:
             tints = np.array([HELD_TINT], np.float32)
-            which = np.zeros(info.size, np.int64)
-            which[self.held(array, step, block)] = 1
+            which = np.zeros(info.grid, np.int64)
+            which.flat[self.held(array, step, block)] = 1
         tint = np.concatenate([[np.float32(0)], tints])[:, None]
-        return Palette(cell * (1 - tint) + hue * tint, info.drawn(which))
+        return Palette(cell * (1 - tint) + hue * tint, which)
 
     def _palette_of_sums(self, step: int) -> Palette:
         """Return the colours of C: of each kind of element before and after it is written; again if it is wrong."""
