@@ -1,7 +1,6 @@
 """The library reference on the CPU: NumPy, which calls its BLAS (usually OpenBLAS)."""
 
 import ctypes
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -9,6 +8,7 @@ import numpy as np
 from gemmviz.backends.base import Build, Prepared
 from gemmviz.backends.environment import Environment
 from gemmviz.backends.host import HostBackend, HostPrepared
+from gemmviz.backends.loaded_library import loaded_library, symbols
 from gemmviz.catalogue.launch import Launch
 from gemmviz.catalogue.problem import unstored
 
@@ -54,19 +54,3 @@ def blas_facts() -> dict[str, str]:
             facts["core"] = corename().decode()
             facts["threads"] = str(getattr(code, f"{prefix}openblas_get_num_threads{suffix}")())
     return facts
-
-
-def symbols(code: ctypes.CDLL) -> tuple[str, str] | None:
-    """Return the prefix and suffix of an OpenBLAS's names (NumPy's wheels rename them), or None."""
-    spellings = (("scipy_", "64_"), ("", ""), ("scipy_", ""), ("", "64_"))
-    return next((s for s in spellings if hasattr(code, f"{s[0]}openblas_get_corename{s[1]}")), None)
-
-
-def loaded_library(part: str) -> str | None:
-    """Return the path of a shared library of this process whose file name contains `part`."""
-    try:
-        lines = Path("/proc/self/maps").read_text(encoding="utf-8").splitlines()
-    except OSError:
-        return None
-    paths = (line.split(maxsplit=5)[5] for line in lines if line.count("/"))
-    return next((p for p in paths if part in Path(p).name), None)

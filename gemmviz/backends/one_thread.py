@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from gemmviz.backends.blas import loaded_library, symbols
+from gemmviz.backends.loaded_library import loaded_library, symbols
 
 _lock = threading.Lock()
 

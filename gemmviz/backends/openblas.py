@@ -18,9 +18,9 @@ import numpy as np
 
 from gemmviz import data
 from gemmviz.backends.base import Build, HasRival, Prepared
-from gemmviz.backends.blas import loaded_library, symbols
 from gemmviz.backends.environment import Environment
 from gemmviz.backends.host import HostBackend, HostPrepared
+from gemmviz.backends.loaded_library import loaded_library, symbols
 from gemmviz.backends.openblas_trials import VARIABLE, fastest_core
 from gemmviz.catalogue.errors import ConstraintError, Unavailable
 from gemmviz.catalogue.launch import Launch

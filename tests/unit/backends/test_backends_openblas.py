@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 
 from gemmviz.backends import openblas, openblas_trials
-from gemmviz.backends.blas import blas_facts, loaded_library
+from gemmviz.backends.blas import blas_facts
+from gemmviz.backends.loaded_library import loaded_library
 from gemmviz.backends.openblas import OpenblasBackend
 from gemmviz.catalogue.errors import ConstraintError, Unavailable
 from gemmviz.catalogue.kernel import parse
