@@ -39,7 +39,7 @@ from gemmviz.catalogue.guessing.scale_pointers import as_structures, joined
 from gemmviz.catalogue.guessing.shape import Shaper
 from gemmviz.catalogue.guessing.size_constants import sizes_in_file
 from gemmviz.catalogue.guessing.sized import Sized, sized
-from gemmviz.catalogue.guessing.storing import stores_nothing, storing_nothing
+from gemmviz.catalogue.guessing.storing import storing_nothing
 from gemmviz.catalogue.guessing.struct_parameters import flattened, own_arguments, reasons_of_members
 from gemmviz.catalogue.guessing.tokens import tokens_of
 from gemmviz.catalogue.guessing.tunable import whole_params
@@ -95,9 +95,8 @@ def _guess(text: str, path: Path, entry: str | None, around: Surroundings | None
         source = replace(source, definitions=definitions_of(chosen, text, around, source.tunable))
     made = _describe(chosen, source, path, text, names)
     made = replace(made, headers=around.headers, missing=around.missing) if around else made
-    flaws = (*placeholders(made), *endless(made, chosen)) if chosen.body else (empty_body(made),)
-    flaws += (storing_nothing(made),) if chosen.body and stores_nothing(chosen) else ()
-    made = replace(made, hindrance=hindrance(made, around), flaws=flaws)
+    of_body = (*placeholders(made), *endless(made, chosen), *storing_nothing(made, chosen))
+    made = replace(made, hindrance=hindrance(made, around), flaws=of_body if chosen.body else (empty_body(made),))
     whole = "\n".join([*(around.headers if around else ()), text])
     needed = needed_capability(without_comments(device_code(whole, chosen.name.rpartition("::")[2])))
     described = (replace(one, capability=needed) for one in (made, *made.others))

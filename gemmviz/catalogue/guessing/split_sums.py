@@ -21,7 +21,7 @@ _MOST_PRODUCTS = 2**24  # parts of K may be long
 
 
 def or_wrong_in_parts(found: Guess, size: Problem, wrong_at: Callable[[Problem], str]) -> Guess:
-    """Return a right launch; with its fault, if it is wrong where K has several blocks.
+    """Return a right launch; with its fault, if it is wrong where K has several blocks, or cannot be tried there.
 
     Parameters
     ----------

@@ -47,6 +47,8 @@ def _is_reached(body: tuple[str, ...], at: int) -> bool:
     return before in (".", "->") or (before == "*" and (at < 2 or not body[at - 2].isidentifier()))
 
 
-def storing_nothing(made: Guess) -> Flaw:
-    """Return the flaw of a kernel that stores nothing."""
-    return Flaw("another result", kernel_line(made), tr("the kernel stores nothing: nothing computes C"))
+def storing_nothing(made: Guess, kernel: Function) -> tuple[Flaw, ...]:
+    """Return the flaw of a kernel that stores nothing; none for another kernel."""
+    if not stores_nothing(kernel):
+        return ()
+    return (Flaw("another result", kernel_line(made), tr("the kernel stores nothing: nothing computes C")),)

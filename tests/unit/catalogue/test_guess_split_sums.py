@@ -7,6 +7,9 @@ from test_guess_false_alarms import tried
 from gemmviz.catalogue.guessing.guess import guess
 from gemmviz.catalogue.guessing.guessed_matter import Guess
 from gemmviz.catalogue.guessing.settle import settle
+from gemmviz.catalogue.guessing.verdict import Verdict
+from gemmviz.catalogue.kernel import Kernel
+from gemmviz.catalogue.problem import Problem
 
 # Each block along z sums 64 terms.
 TEXT = """__global__ void parts(const float *A, const float *B, float *C, int M, int N, int K) {
@@ -36,3 +39,12 @@ def test_parts_with_a_place_each_are_no_product() -> None:
 def test_parts_that_are_added_are_one() -> None:
     made = settled("atomicAdd(&C[row * N + column], sum);", "cudaMemset(c, 0, M * N * 4);")
     assert made.right and "K" in made.grid[2]
+
+
+def test_parts_that_cannot_be_tried_leave_the_launch_open() -> None:
+    def refusing(kernel: Kernel, at: Problem) -> str:
+        return Verdict.of("too many accesses", refused=True) if at.k > 64 else tried(kernel, at)
+
+    text = TEXT.replace("STORE", "C[row * N + column] = sum;").replace("BEFORE", "")
+    made = settle(guess(text, Path("mine.cu")), refusing)
+    assert not made.right and not made.wrong_itself and "too many accesses" in made.settled

@@ -1,18 +1,12 @@
 """A kernel without arguments for its sizes is tried at those of the arrays that the host code allocates."""
 
-import threading
 from pathlib import Path
 
 import pytest
+from settled_files import settled
 
 from gemmviz.catalogue.guessing.guess import guess
-from gemmviz.catalogue.guessing.guessed_matter import Guess
 from gemmviz.catalogue.guessing.own_size import RIGHT_AT_ITS_SIZE
-from gemmviz.catalogue.guessing.settle import settle
-from gemmviz.engine.consent import Described
-from gemmviz.engine.race_trials import race_trier
-from gemmviz.engine.supervisor import Engine
-from gemmviz.engine.trying import trier
 
 TEXT = """#define ROWS 3
 #define DEPTH 4
@@ -42,17 +36,6 @@ int main() {
 def sizes(text: str) -> set[tuple[int, int, int] | None]:
     made = guess(text, Path("mine.cu"))
     return {one.size for one in (made, *made.others)}
-
-
-def settled(tmp_path: Path, text: str) -> Guess:
-    file = tmp_path / "mine.cu"
-    file.write_text(text)
-    engine = Engine(Described(file, text))
-    try:
-        try_one = trier(engine, threading.Event())
-        return settle(guess(text, file), try_one, try_race=race_trier(engine, threading.Event()))
-    finally:
-        engine.close()
 
 
 def test_the_arrays_show_the_sizes() -> None:

@@ -1,22 +1,17 @@
 """The launch in the file is tried at the size in the file; a race in it is said, whatever its arguments mean."""
 
-import threading
 from pathlib import Path
 
 import pytest
+from settled_files import settled
 
 from gemmviz.catalogue.guessing.certainty import is_given
 from gemmviz.catalogue.guessing.guess import guess
-from gemmviz.catalogue.guessing.guessed_matter import Guess
 from gemmviz.catalogue.guessing.own_size import RIGHT_WITH_SHORTER_SUMS, WRONG_AT_ITS_SIZE
 from gemmviz.catalogue.guessing.settle import settle
 from gemmviz.catalogue.guessing.verdict import Verdict
 from gemmviz.catalogue.kernel import Kernel
 from gemmviz.catalogue.problem import Problem
-from gemmviz.engine.consent import Described
-from gemmviz.engine.race_trials import race_trier
-from gemmviz.engine.supervisor import Engine
-from gemmviz.engine.trying import trier
 
 # A kernel for 8 x 8 x 8: its blocks take a column of C each, and its shared arrays have room for one tile.
 COLUMNS = """__global__ void gemm(const float *A, const float *B, float *C, int M, int N, int K) {
@@ -43,17 +38,6 @@ HOST = """int main() {
     return 0;
 }
 """
-
-
-def settled(tmp_path: Path, text: str) -> Guess:
-    file = tmp_path / "mine.cu"
-    file.write_text(text)
-    engine = Engine(Described(file, text))
-    try:
-        try_one = trier(engine, threading.Event())
-        return settle(guess(text, file), try_one, try_race=race_trier(engine, threading.Event()))
-    finally:
-        engine.close()
 
 
 def program(stored: str, size: int, blocks: str = "8") -> str:
