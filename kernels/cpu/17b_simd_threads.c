@@ -14,10 +14,10 @@
 
 #include <gemmviz/panel.h>
 #include <gemmviz/simd.h>
-#include <pthread.h>
+#include <gemmviz/threads.h>
 #include <unistd.h>
 
-enum { ROWS = 14, VECTORS = 2, MOST = 256 }; // the largest tile: rows, and vectors of 16 floats; the most threads
+enum { ROWS = 14, VECTORS = 2 }; // the largest tile: rows, and vectors of 16 floats
 
 static int min(int a, int b) { return a < b ? a : b; }
 static int panels(int length, int width) { return (length + width - 1) / width; }
@@ -159,11 +159,10 @@ struct rectangle {
     float *Ap, *Bp;
 };
 
-static void *multiply_rectangle(void *argument)
+static void multiply_rectangle(void *argument)
 {
     const struct rectangle *r = argument;
     multiply_packed(r->with, r->C, r->A, r->B, r->rows, r->columns, r->K, r->K, r->N, r->Ap, r->Bp);
-    return 0;
 }
 
 void simd_threads(float *C, const float *A, const float *B, int M, int N, int K)
@@ -174,7 +173,7 @@ void simd_threads(float *C, const float *A, const float *B, int M, int N, int K)
     // Tiles of C, and how many rectangles stand one below the other: as few elements as can be are packed twice.
     int tall = panels(M, with->rows), wide = panels(N, with->columns);
     long wanted = THREADS ? THREADS : sysconf(_SC_NPROCESSORS_ONLN);
-    int threads = wanted < 1 ? 1 : wanted > MOST ? MOST : wanted, down = 1;
+    int threads = wanted < 1 ? 1 : wanted > THREADS_MOST ? THREADS_MOST : wanted, down = 1;
     long least = (long)M * threads + N; // rows of A and columns of B that are packed
     for (int d = 2; d <= threads; d++) {
         long packed = (long)M * (threads / d) + (long)N * d;
@@ -190,9 +189,7 @@ void simd_threads(float *C, const float *A, const float *B, int M, int N, int K)
     float *Ap = panels_new("Ap", down * across * a_panels, min(KC, K), with->rows);
     float *Bp = panels_new("Bp", down * across * b_panels, min(KC, K), with->columns);
 
-    struct rectangle rectangles[MOST];
-    pthread_t ids[MOST];
-    int running[MOST];
+    struct rectangle rectangles[THREADS_MOST];
     for (int t = 0; t < down * across; t++) {
         int i = (long)tall * (t / across) / down * with->rows, j = (long)wide * (t % across) / across * with->columns;
         int i_end = min((long)tall * (t / across + 1) / down * with->rows, M);
@@ -201,13 +198,8 @@ void simd_threads(float *C, const float *A, const float *B, int M, int N, int K)
             with,      C + (long)i * N + j, A + (long)i * K, B + j, i_end - i, j_end - j, K, N, Ap + t * a_floats,
             Bp + t * b_floats,
         };
-        running[t] = pthread_create(&ids[t], 0, multiply_rectangle, &rectangles[t]) == 0;
-        if (!running[t])
-            multiply_rectangle(&rectangles[t]); // no more threads to be had: this one does the work
     }
-    for (int t = 0; t < down * across; t++)
-        if (running[t])
-            pthread_join(ids[t], 0);
+    threads_run(down * across, multiply_rectangle, rectangles, sizeof *rectangles);
     panels_free(Ap);
     panels_free(Bp);
 }

@@ -1,6 +1,7 @@
 // Each thread runs to its end when it is started; the timeline shows the threads in parallel.
 #include "pthreads.h"
 #include "access.h"
+#include "kernel_calls/c_kernels.h"
 
 static uint32_t created;
 static int creating; // since the last join
@@ -37,4 +38,21 @@ int gv_thread_join(size_t handle, void **result)
     if (creating) gv_now.phase++;
     creating = 0;
     return 0;
+}
+
+void gv_threads_run(int count, void (*work)(void *job), void *jobs, size_t size)
+{
+    uint32_t me = gv_now.thread;
+    gv_settle();
+    gv_mark();
+    gv_now.phase++;
+    for (int t = 0; t < count; t++) {
+        gv_now.thread = t; // the calling thread, 0, does the first job
+        work((char *)jobs + t * size);
+        gv_settle();
+        gv_mark();
+    }
+    if (created + 1 < (uint32_t)count) created = count - 1; // a thread that is started later has a number of its own
+    gv_now.thread = me;
+    gv_now.phase++;
 }

@@ -7,3 +7,6 @@ void gv_vector_access(const void *at, unsigned bytes, int write, __UINTPTR_TYPE_
 // Returns memory for an array of panels[number][depth][width], which is watched under its name; see gemmviz/panel.h.
 float *gv_panels_new(const char *name, unsigned number, unsigned depth, unsigned width);
 void gv_panels_free(float *memory);
+
+// Calls work(job) for each of `count` jobs, `size` bytes apart, as threads 0 to count - 1; see gemmviz/threads.h.
+void gv_threads_run(int count, void (*work)(void *job), void *jobs, __SIZE_TYPE__ size);
