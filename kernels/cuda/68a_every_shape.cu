@@ -2,9 +2,9 @@
 // version    = 8
 // title      = "Every shape"
 // idea       = "Few tiles leave multiprocessors idle: several blocks then share the k-steps of one tile, and the last of them adds up their sums. The tile and the number of parts follow from M, N and K."
-// entry      = "every_shape<half, float, BM, BN, STAGES, GROUP, CLUSTER, ACROSS, SPLIT, TOGETHER, BOXES, TURNS>"
+// entry      = "every_shape<half, float, BM, BN, STAGES, GROUP, CLUSTER, ACROSS, SPLIT, TOGETHER, BOXES, TURNS, TURNED>"
 // args       = ["M", "N", "K", "A", "B", "C", "A.map", "B.map", "C.map"]
-// params     = { BM = [128, 64, 192], BN = [256, 320, 192, 128, 96, 64, 32], STAGES = [4, 3, 5, 6, 8, 9, 10, 12, 13, 2], GROUP = [8, 4, 2, 1, 16], BLOCKS = [132, 4, 2], CLUSTER = [2, 1, 4], ACROSS = [1, 2, 4], SPLIT = [1, 2, 3, 4, 8, 16], TOGETHER = [0, 1], BOXES = [2, 1], TURNS = [1, 2] }
+// params     = { BM = [128, 64, 192, 48, 72, 80, 104, 144], BN = [256, 320, 192, 128, 96, 64, 32], STAGES = [4, 3, 5, 6, 8, 9, 10, 12, 13, 2], GROUP = [8, 4, 2, 1, 16], BLOCKS = [132, 4, 2], CLUSTER = [2, 1, 4], ACROSS = [1, 2, 4], SPLIT = [1, 2, 3, 4, 8, 16], TOGETHER = [0, 1], BOXES = [2, 1], TURNS = [1, 2], TURNED = [0, 1] }
 // schedule.sets  = [
 //   { BM = 128, BN = 256, STAGES = 4, CLUSTER = 2, ACROSS = 1, BOXES = 2, GROUP = 8 }, { BM = 128, BN = 256, STAGES = 4, CLUSTER = 1, ACROSS = 2, BOXES = 2, GROUP = 8 },
 //   { BM = 128, BN = 256, STAGES = 4, CLUSTER = 1, ACROSS = 1, BOXES = 2, GROUP = 8 }, { BM = 128, BN = 320, STAGES = 3, CLUSTER = 1, ACROSS = 2, BOXES = 2, GROUP = 8 },
@@ -24,7 +24,15 @@
 //   { BM = 64, BN = 64, STAGES = 12, CLUSTER = 1, ACROSS = 1, BOXES = 2, GROUP = 4, TOGETHER = 1 }, { BM = 64, BN = 128, STAGES = 8, CLUSTER = 1, ACROSS = 1, BOXES = 2, GROUP = 4, TOGETHER = 1 },
 //   { BM = 128, BN = 64, STAGES = 8, CLUSTER = 1, ACROSS = 1, BOXES = 2, GROUP = 4, TOGETHER = 1 }, { BM = 128, BN = 128, STAGES = 6, CLUSTER = 1, ACROSS = 1, BOXES = 2, GROUP = 4, TOGETHER = 1 },
 //   { BM = 128, BN = 128, STAGES = 6, CLUSTER = 1, ACROSS = 1, BOXES = 2, GROUP = 8, TURNS = 2 }, { BM = 128, BN = 128, STAGES = 6, CLUSTER = 2, ACROSS = 1, BOXES = 2, GROUP = 8, TURNS = 2 },
-//   { BM = 128, BN = 192, STAGES = 4, CLUSTER = 1, ACROSS = 1, BOXES = 2, GROUP = "8 + 8 * (M * N > 60000000)", TURNS = 2 }, { BM = 128, BN = 192, STAGES = 4, CLUSTER = 2, ACROSS = 1, BOXES = 2, GROUP = 8, TURNS = 2 }
+//   { BM = 128, BN = 192, STAGES = 4, CLUSTER = 1, ACROSS = 1, BOXES = 2, GROUP = "8 + 8 * (M * N > 60000000)", TURNS = 2 }, { BM = 128, BN = 192, STAGES = 4, CLUSTER = 2, ACROSS = 1, BOXES = 2, GROUP = 8, TURNS = 2 },
+//   { BM = "8 * ceil(M / (8 * max(1, floor(SMS / ceil(N / 64)))))", BN = 64, STAGES = "min(16, floor((231424 - 256 * BM) / (128 * BM + 8192)))", CLUSTER = 1, ACROSS = 1, BOXES = 2, TURNED = 1, GROUP = "4 + (M <= 13 * BM) * (ceil(ceil(M / BM) / max(1, floor(ceil(M / BM) / 4))) - 4)" },
+//   { BM = "8 * ceil(M / (8 * max(1, floor(SMS / 2 / ceil(N / 64)))))", BN = 64, STAGES = "min(16, floor((231424 - 256 * BM) / (128 * BM + 8192)))", CLUSTER = 1, ACROSS = 1, BOXES = 2, TURNED = 1, GROUP = "4 + (M <= 13 * BM) * (ceil(ceil(M / BM) / max(1, floor(ceil(M / BM) / 4))) - 4)" },
+//   { BM = "8 * ceil(M / (8 * max(1, floor(SMS / 4 / ceil(N / 64)))))", BN = 64, STAGES = "min(16, floor((231424 - 256 * BM) / (128 * BM + 8192)))", CLUSTER = 1, ACROSS = 1, BOXES = 2, TURNED = 1, GROUP = "4 + (M <= 13 * BM) * (ceil(ceil(M / BM) / max(1, floor(ceil(M / BM) / 4))) - 4)" },
+//   { BM = "8 * ceil(M / (8 * max(1, floor(SMS / ceil(N / 128)))))", BN = 128, STAGES = "min(16, floor((231424 - 512 * BM) / (128 * BM + 16384)))", CLUSTER = 1, ACROSS = 1, BOXES = 2, TURNED = 1, GROUP = "4 + (M <= 13 * BM) * (ceil(ceil(M / BM) / max(1, floor(ceil(M / BM) / 4))) - 4)" },
+//   { BM = "8 * ceil(M / (8 * max(1, floor(SMS / 2 / ceil(N / 128)))))", BN = 128, STAGES = "min(16, floor((231424 - 512 * BM) / (128 * BM + 16384)))", CLUSTER = 1, ACROSS = 1, BOXES = 2, TURNED = 1, GROUP = "4 + (M <= 13 * BM) * (ceil(ceil(M / BM) / max(1, floor(ceil(M / BM) / 4))) - 4)" },
+//   { BM = "8 * ceil(M / (8 * max(1, floor(2 * SMS / ceil(N / 128)))))", BN = 128, STAGES = "min(16, floor((231424 - 512 * BM) / (128 * BM + 16384)))", CLUSTER = 1, ACROSS = 1, BOXES = 2, TURNED = 1, GROUP = "4 + (M <= 13 * BM) * (ceil(ceil(M / BM) / max(1, floor(ceil(M / BM) / 4))) - 4)" },
+//   { BM = "8 * ceil(M / (8 * max(1, floor(3 * SMS / ceil(N / 128)))))", BN = 128, STAGES = "min(16, floor((231424 - 512 * BM) / (128 * BM + 16384)))", CLUSTER = 1, ACROSS = 1, BOXES = 2, TURNED = 1, GROUP = "4 + (M <= 13 * BM) * (ceil(ceil(M / BM) / max(1, floor(ceil(M / BM) / 4))) - 4)" },
+//   { BM = "8 * ceil(M / (8 * max(1, floor(4 * SMS / ceil(N / 128)))))", BN = 128, STAGES = "min(16, floor((231424 - 512 * BM) / (128 * BM + 16384)))", CLUSTER = 1, ACROSS = 1, BOXES = 2, TURNED = 1, GROUP = "4 + (M <= 13 * BM) * (ceil(ceil(M / BM) / max(1, floor(ceil(M / BM) / 4))) - 4)" }
 // ]
 // schedule.each  = { SPLIT = [1, 2, 4, 8, 16], BLOCKS = ["SMS - SMS % (CLUSTER * ACROSS)"] }
 // schedule.tile  = ["BM", "BN"]
@@ -60,7 +68,13 @@
 // schedule.names.turn_meet = "shared * (800 + BM * BN * 17 / 50 + 4400 * (rounds < 2) + 100 * (CLUSTER == 1 and BN == 128 and rounds < 3) * ceil(K / 64))"
 // schedule.names.in_turns  = "rounds * max(turn_tile, (turn_tile + turn_c) / 2) + turn_c / 2 + turn_meet + 200 + never * 1000000000"
 // schedule.names.at_once   = "max(rounds * (ceil(ceil(K / 64) / SPLIT) * step + BM * BN / 8), (M + N) * K / 1200 / busy * (1 + thin / 4)) + meet + (not small) * CLUSTER * ACROSS * 1000"
-// schedule.cost  = "(TURNS == 1) * at_once + (TURNS == 2) * in_turns * (201 + (K >= 4096 and M > 2048 and N > 2048 and M * N < 20000000)) / 200"
+// schedule.names.turned_k  = "max(BM * BN / (34 - 6 * (BN == 64)), (BM * (1 + BN / 64) + 2 * BN) * (3 + busy) * 19 / 100) * (1 + (STAGES < 5) / 5) + 95"
+// schedule.names.turned_t  = "ceil(ceil(K / 64) / SPLIT) * turned_k * (1 + skewed * 2 / 5 + (K % 64 > 0) * (1 + 2 * skewed) / 5) + BM * BN * (14 - 3 * narrow) / 100"
+// schedule.names.turned_e  = "1900 - 1280 * ((M + N) * K <= 1572864) + 2150 * (BM < 32 and M >= 2 * BM) + 3800 * (STAGES < 5) + shared * (4000 + BM * BN / 2)"
+// schedule.names.upright   = "0"
+// schedule.names.turned_s  = "(SPLIT > 1) * (2250 + SPLIT * BM * BN * 18 / 100) + upright * 1000000000"
+// schedule.names.by_turned = "(max(rounds * turned_t, (M + N) * K / 1200 / min(1, 2 * busy)) + turned_e + turned_s) * (100 - 16 * (M < 64)) / 100"
+// schedule.cost  = "(TURNS == 1 and TURNED == 0) * at_once + TURNED * by_turned + (TURNS == 2) * in_turns * (201 + (K >= 4096 and M > 2048 and N > 2048 and M * N < 20000000)) / 200"
 // demo       = { size = [64, 64, 256], params = { BM = 64, BN = 64, STAGES = 2, BLOCKS = 2, CLUSTER = 1, ACROSS = 1, SPLIT = 2, TOGETHER = 0, BOXES = 2 }, block = [1, 0], stop = { share = 0.46 }, lens = "stream-K" }
 // dtype      = "float16"
 // accumulate = "float32"
@@ -68,28 +82,31 @@
 // capability = "9.0a"
 // maps.A     = { box = ["BM / ACROSS", 64], swizzle = 128 }
 // maps.B     = { box = ["64 / CLUSTER", "64 - BN % 64"], swizzle = "128 - BN % 64 * 2" }
-// maps.C     = { box = [64, 32], swizzle = 128 }
+// maps.C     = { box = ["64 + TURNED * (BM - 64)", 32], swizzle = 128 }
 // unaligned  = ["A", "B", "C"]
 // copied     = ["A", "B"]
-// block      = ["128 + 2 * BM"]
+// block      = ["128 + 2 * BM + TURNED * 2 * (BN - BM)"]
 // grid       = ["min(BLOCKS, ceil(M / (BM * CLUSTER)) * ceil(N / (BN * ACROSS)) * CLUSTER * ACROSS * SPLIT)"]
 // cluster    = ["CLUSTER * ACROSS * (1 + TOGETHER)"]
-// shared     = "STAGES * (BM + BN) * 128 + BM * 128 * BOXES"
+// shared     = "STAGES * (BM + BN) * 128 + BM * 128 * BOXES * (1 + TURNED * (BN / 64 - 1))"
 // requires   = [
-//   "BM == 64 or BM == 128 or BM == 192 and BN <= 192",
+//   "TURNED == 0 and (BM == 64 or BM == 128 or BM == 192 and BN <= 192) or TURNED == 1 and BM >= 8 and BM <= 200 and BM % (8 * ACROSS) == 0",
+//   "TURNED == 0 or BN % 64 == 0 and BN <= 192 and TURNS == 1 and TOGETHER == 0 and BOXES == 2 and N % 8 == 0",
 //   "BN == 32 or BN == 64 or BN == 96 or BN == 128 or BN == 192 or BN == 256 or BN == 320", "STAGES >= 2", "STAGES <= 32", "GROUP >= 1",
 //   "CLUSTER == 1 or CLUSTER == 2 or CLUSTER == 4", "ACROSS == 1 or ACROSS == 2 or ACROSS == 4", "CLUSTER * ACROSS <= 8",
 //   "BOXES == 1 or BOXES == 2", "TURNS == 1 or TURNS == 2 and BM == 128 and BN <= 192 and SPLIT == 1 and TOGETHER == 0", "BLOCKS >= 1", "BLOCKS <= 264", "BLOCKS % (CLUSTER * ACROSS) == 0",
 //   "SPLIT >= 1", "SPLIT <= 64", "TOGETHER == 0 or TOGETHER == 1 and SPLIT == 2 and CLUSTER * ACROSS == 1 and BN % 64 == 0 and BN <= 64 * BOXES", "SPLIT == 1 or SPLIT <= ceil(K / 64)",
 //   "SPLIT == 1 or ceil(M / (BM * CLUSTER)) * ceil(N / (BN * ACROSS)) * CLUSTER * ACROSS * SPLIT <= BLOCKS",
-//   "STAGES * (BM + BN) * 128 + BM * 128 * BOXES <= 231424"
+//   "STAGES * (BM + BN) * 128 + BM * 128 * BOXES * (1 + TURNED * (BN / 64 - 1)) <= 231424"
 // ]
 // ---
 // New here: a tile may have many parts, whose sums wait in memory of the kernel's own, as in rung 49; two parts may also be a
 // cluster (TOGETHER), whose blocks send each other half of their sums; the blocks of another cluster stand one below the other and
 // share B, or side by side and share A; the two warpgroups may have whole tiles, in turns (TURNS), so that one multiplies while the
-// other stores its sums; C may have 16 bits, and rows of any length. The rest is rung 67's. A small product is mostly start and
-// end: so the sizes are the first arguments, which arrive first, and the first copies are asked for before anything else.
+// other stores its sums; a tile may be turned (TURNED): then a warpgroup has 64 of its columns and all of its rows, any multiple of 8
+// of them, so that C is as many tiles as there are multiprocessors, or nearly so; C may have 16 bits, and rows of any length. The rest
+// is rung 67's. A small product is mostly start and end: so the sizes are the first arguments, which arrive first, and the first
+// copies are asked for before anything else.
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
 #include <gemmviz/ptx.h>
@@ -127,8 +144,8 @@ template <> struct pair_of<__nv_bfloat16> {
     static __device__ __nv_bfloat162 of(float x, float y) { return __floats2bfloat162_rn(x, y); }
 };
 
-// A group's box of 64 rows; one is written while the copy engine reads the other.
-template <typename C, int COLUMNS> using box_of = C[64][COLUMNS];
+// A group's box of C; one is written while the copy engine reads the other.
+template <typename C, int COLUMNS, int ROWS = 64> using box_of = C[ROWS][COLUMNS];
 
 // For elements of 16 bits: the sums of columns 8 j to 8 j + 15, as four matrices of 8 x 8. Rows of 128 bytes are swizzled one by
 // one: the piece p of row r stands at piece p ^ (r % 8); those of 64 bytes in pairs: at piece p ^ (r / 2 % 4).
@@ -182,6 +199,50 @@ __device__ __forceinline__ void store_boxes(const tensor_map &map, int row, int 
                 tma_store(map, col + part, row, box);
             tma_store_commit();
         }
+    }
+}
+
+// The same for a tile that is turned: a group's boxes have ROWS rows, 64 columns together, and are written at once. In lane l of
+// warp w, sum[4 j + 2 h + e] is column 16 w + l / 4 + 8 h and row 8 j + 2 (l % 4) + e.
+template <int ROWS, typename C, int COLUMNS>
+__device__ __forceinline__ void store_turned(const tensor_map &map, int row, int col, const float (&sum)[ROWS / 2],
+                                             box_of<C, COLUMNS, ROWS> *boxes)
+{
+    int group = threadIdx.x / 128, warp = threadIdx.x % 128 / 32, lane = threadIdx.x % 32;
+    bool sends = threadIdx.x % 128 == 0;
+    if (sends)
+        tma_store_wait<0>();
+    threads_meet(group, 128);
+    if constexpr (sizeof(C) == 4) {
+        #pragma unroll
+        for (int i = 0; i < ROWS / 2; i++) {
+            int r = i / 4 * 8 + lane % 4 * 2 + i % 2, c = warp % 2 * 16 + i / 2 % 2 * 8 + lane / 4;
+            boxes[warp / 2][r][(c / 4 ^ r % 8) * 4 + c % 4] = sum[i];
+        }
+    } else {
+        int piece = warp * 2 + lane / 8 % 2 ^ lane % 8;
+        #pragma unroll
+        for (int j = 0; j < ROWS / 8; j += 2) {
+            union {
+                typename pair_of<C>::type pair[4];
+                unsigned bits[4], two[2];
+            } matrices;
+            #pragma unroll
+            for (int i = 0; i < 4 && j + i / 2 < ROWS / 8; i++)
+                matrices.pair[i] = pair_of<C>::of(sum[4 * j + 2 * i], sum[4 * j + 2 * i + 1]);
+            if (j + 1 < ROWS / 8)
+                stmatrix_x4_trans(&boxes[0][j * 8 + lane / 16 * 8 + lane % 8][piece * 8], matrices.bits);
+            else
+                stmatrix_x2_trans(&boxes[0][j * 8 + lane % 8][piece * 8], matrices.two);
+        }
+    }
+    shared_written();
+    threads_meet(group, 128);
+    if (sends) {
+        #pragma unroll
+        for (int part = 0; part < 64; part += COLUMNS)
+            tma_store(map, col + part, row, boxes[part / COLUMNS]);
+        tma_store_commit();
     }
 }
 
@@ -269,26 +330,29 @@ __device__ __forceinline__ void ask_for(const T *A, const T *B, int M, int N, in
 
 // Dynamic shared memory. The tensor cores read swizzled rows of 128 bytes or of 64, so B is in boxes of 64
 // columns, or of 32 where BN is no multiple of 64. C leaves in boxes as wide as these, a C of floats in boxes of 32 columns.
-template <typename T, typename OUT, int BM, int BN, int OUT_BN, int STAGES, int BOXES> struct tiles {
+template <typename T, typename OUT, int BM, int BN, int OUT_BN, int STAGES, int BOXES, int TURNED> struct tiles {
     enum { BOX = 64 - BN % 64, OUT_BOX = sizeof(OUT) == 4 ? 32 : 64 - OUT_BN % 64 };
+    enum { GROUPS = (TURNED ? BN : BM) / 64 };
     T a[STAGES][BM][64], b[STAGES][BN / BOX][64][BOX];
-    box_of<OUT, OUT_BOX> c[BM / 64][BOXES];
+    box_of<OUT, OUT_BOX, TURNED ? BM : 64> c[GROUPS][BOXES];
 };
 
 template <typename T, typename OUT, int BM, int BN, int STAGES, int GROUP, int CLUSTER, int ACROSS, int SPLIT, int TOGETHER,
-          int BOXES, int TURNS = 1>
-__global__ void IN_CLUSTERS __launch_bounds__(128 + 2 * BM, 1)
+          int BOXES, int TURNS = 1, int TURNED = 0>
+__global__ void IN_CLUSTERS __launch_bounds__(128 + 2 * (TURNED ? BN : BM), 1)
 every_shape(int M, int N, int K, const T *A_elements, const T *B_elements, OUT *C_elements,
             const __grid_constant__ tensor_map A, const __grid_constant__ tensor_map B, const __grid_constant__ tensor_map C)
 {
     // A cluster computes CLUSTER x ACROSS tiles. Each block copies ROWS rows of A's box for the blocks of its row, and PART
     // rows of each box of B for those of its column.
     enum { OUT_BN = BN / (1 + TOGETHER) }; // the columns that a block stores
-    typedef tiles<T, OUT, BM, BN, OUT_BN, STAGES, BOXES> memory_of;
+    typedef tiles<T, OUT, BM, BN, OUT_BN, STAGES, BOXES, TURNED> memory_of;
     // With TURNS = 1 each multiplying warpgroup has 64 rows of every tile, with TURNS = 2 the two have whole tiles, in turns.
     // READERS: how many of them read a stage. HALVES: how many times 64 rows of a tile each has.
     // MANY: for these sums the compiler keeps values in memory if it has 40 and 232 registers, and none with 56 and 224.
-    enum { GROUPS = BM / 64, READERS = GROUPS / TURNS, HALVES = TURNS, MANY = TURNS == 2 && BN == 192 };
+    // With TURNED = 1 each has 64 columns and all rows. SUMS: those of a thread, for each half.
+    enum { SUMS = (TURNED ? BM : BN) / 2, GROUPS = memory_of::GROUPS, READERS = GROUPS / TURNS, HALVES = TURNS };
+    enum { MANY = TURNS == 2 && BN == 192 };
     enum { BOX = memory_of::BOX, PART = 64 / CLUSTER, ROWS = BM / ACROSS, SIZE = CLUSTER * ACROSS };
     extern __shared__ __align__(1024) char memory[];
     auto &tile = *(memory_of *)memory;
@@ -296,7 +360,7 @@ every_shape(int M, int N, int K, const T *A_elements, const T *B_elements, OUT *
     int down = (M + BM * CLUSTER - 1) / (BM * CLUSTER), across = (N + BN * ACROSS - 1) / (BN * ACROSS);
     int rank = TOGETHER ? 0 : cluster_rank(), row_in = rank % CLUSTER, col_in = rank / CLUSTER;
     if (threadIdx.x >= 32)
-        ask_for<128 + 2 * BM - 32>(A_elements, B_elements, M, N, K, threadIdx.x - 32);
+        ask_for<96 + 128 * GROUPS>(A_elements, B_elements, M, N, K, threadIdx.x - 32);
     if (threadIdx.x == 0) { // before a stage is overwritten, the groups of all blocks that share a part of it have read it
         for (int group = 0; TOGETHER && group < GROUPS; group++)
             barrier_init(arrived[group], 1);
@@ -331,7 +395,7 @@ every_shape(int M, int N, int K, const T *A_elements, const T *B_elements, OUT *
     share<GROUP, SPLIT> work(down, across, (K + 63) / 64, worker, workers);
     // Two parts of a tile of floats: at the start the first one stores zeros, at the end each adds its sums to C, and nobody
     // waits. 0 + x + y is the same in both orders; with more parts the order would count.
-    bool adds = SPLIT == 2 && !TOGETHER && sizeof(OUT) == 4 && N % 4 == 0;
+    bool adds = SPLIT == 2 && !TOGETHER && !TURNED && sizeof(OUT) == 4 && N % 4 == 0;
     enum { ZEROS = GROUPS + 1, WITH_ZEROS = 32 + 128 * GROUPS }; // the barrier at which a warp says that the zeros are there
     piece p;
     bool any = work.next(p);
@@ -372,7 +436,7 @@ every_shape(int M, int N, int K, const T *A_elements, const T *B_elements, OUT *
 
     if (threadIdx.x < 128) {
         if (GROUPS > 1)
-            registers_down<MANY ? 56 : BM == 128 ? 40 : 32>();
+            registers_down<MANY ? 56 : GROUPS == 2 ? 40 : 32>();
         if (threadIdx.x == 0) {
             for (; any; any = work.next(p), t = p.from * 64) {
                 #pragma unroll 1
@@ -382,9 +446,11 @@ every_shape(int M, int N, int K, const T *A_elements, const T *B_elements, OUT *
                 }
             }
         } else if (threadIdx.x / 32 == 1 && adds) { // a warp that has nothing else to do, so that the others need not wait
-            if (p.from == 0)
-                store_zeros<BM, BN, OUT, memory_of::OUT_BOX>(C, (p.row * CLUSTER + row_in) * BM, (p.col * ACROSS + col_in) * BN,
-                                                             tile.c[0][0]);
+            if constexpr (!TURNED) {
+                if (p.from == 0)
+                    store_zeros<BM, BN, OUT, memory_of::OUT_BOX>(C, (p.row * CLUSTER + row_in) * BM,
+                                                                 (p.col * ACROSS + col_in) * BN, tile.c[0][0]);
+            }
             if (threadIdx.x == 32) {
                 if (p.from == 0)
                     flag_raise(begun[number][0]);
@@ -395,13 +461,13 @@ every_shape(int M, int N, int K, const T *A_elements, const T *B_elements, OUT *
         }
     } else {
         if (GROUPS > 1)
-            registers_up<MANY ? 224 : BM == 128 ? 232 : 160>();
+            registers_up<MANY ? 224 : GROUPS == 2 ? 232 : 160>();
         int group = __shfl_sync(~0u, threadIdx.x / 128, 0) - 1; // the compiler does not know that a warp has one
         // `first` is the number of the first 64 rows that this group has of a tile.
         int me = threadIdx.x % 128, first = TURNS == 2 ? 0 : group, mine = first * 128 + me;
-        operand a = along_k(tile.a[0][64 * first]);
-        operand b = across_k<BOX * sizeof(T)>(tile.b[0], sizeof(tile.b[0][0]));
-        float sum[HALVES][BN / 2];
+        operand a = along_k(tile.a[0][TURNED ? 0 : 64 * first]);
+        operand b = across_k<BOX * sizeof(T)>(tile.b[0][TURNED ? group : 0], sizeof(tile.b[0][0]));
+        float sum[HALVES][SUMS];
         ring<STAGES> at, before;
         // The blocks that copy to this one: those of its column, then those of its row but itself.
         int beside = me - CLUSTER, copier = me < CLUSTER ? col_in * CLUSTER + me : row_in + (beside + (beside >= col_in)) * CLUSTER;
@@ -431,10 +497,14 @@ every_shape(int M, int N, int K, const T *A_elements, const T *B_elements, OUT *
                 #pragma unroll
                 for (int k = 0; k < 64; k += 16) {
                     #pragma unroll
-                    for (int half = 0; half < HALVES; half++)
-                        multiply<T, BN>(sum[half],
-                                        a + (at.stage * sizeof(tile.a[0]) + half * 64 * sizeof(tile.a[0][0]) + k * sizeof(T)),
-                                        b + (at.stage * sizeof(tile.b[0]) + k * sizeof(tile.b[0][0][0])), t > p.from || k);
+                    for (int half = 0; half < HALVES; half++) {
+                        operand rows = a + (at.stage * sizeof(tile.a[0]) + half * 64 * sizeof(tile.a[0][0]) + k * sizeof(T));
+                        operand columns = b + (at.stage * sizeof(tile.b[0]) + k * sizeof(tile.b[0][0][0]));
+                        if constexpr (TURNED)
+                            wgmma_m64k16_f32<T, BM, ALONG_K, ACROSS_K>(sum[half], columns, rows, t > p.from || k);
+                        else
+                            multiply<T, BN>(sum[half], rows, columns, t > p.from || k);
+                    }
                 }
                 wgmma_commit();
                 wgmma_wait<1>();
@@ -445,7 +515,7 @@ every_shape(int M, int N, int K, const T *A_elements, const T *B_elements, OUT *
                 barrier_arrive(turn[group ^ 1]);
             wgmma_wait<0>();
             give_back();
-            int row = (p.row * CLUSTER + row_in) * BM + first * 64, col = (p.col * ACROSS + col_in) * BN;
+            int row = (p.row * CLUSTER + row_in) * BM + (TURNED ? 0 : first * 64), col = (p.col * ACROSS + col_in) * BN;
             if constexpr (TOGETHER) {
                 float half[BN / 4];
                 int part = worker % 2;
@@ -459,7 +529,7 @@ every_shape(int M, int N, int K, const T *A_elements, const T *B_elements, OUT *
                 for (int half = 0; half < HALVES; half++) {
                     float4 *its = unfinished[number] + half * 128 + mine;
                     #pragma unroll
-                    for (int i = 0; i < BN / 8; i++)
+                    for (int i = 0; i < SUMS / 4; i++)
                         its[i * 128 * GROUPS] =
                             make_float4(sum[half][4 * i], sum[half][4 * i + 1], sum[half][4 * i + 2], sum[half][4 * i + 3]);
                 }
@@ -483,14 +553,17 @@ every_shape(int M, int N, int K, const T *A_elements, const T *B_elements, OUT *
                         const float4 *its = unfinished[work.other(other) * SIZE + rank] + half * 128 + mine;
                         float *own = sum[half];
                         #pragma unroll
-                        for (int i = 0; i < BN / 8; i++) {
+                        for (int i = 0; i < SUMS / 4; i++) {
                             float4 v = __ldcg(its + i * 128 * GROUPS);
                             own[4 * i] += v.x, own[4 * i + 1] += v.y, own[4 * i + 2] += v.z, own[4 * i + 3] += v.w;
                         }
                     }
                 }
             }
-            store_sums<BN, BOXES, OUT, memory_of::OUT_BOX>(C, C_elements, M, N, row, col, sum[0], tile.c[group], adds);
+            if constexpr (TURNED)
+                store_turned<BM, OUT, memory_of::OUT_BOX>(C, row, col + group * 64, sum[0], tile.c[group]);
+            else
+                store_sums<BN, BOXES, OUT, memory_of::OUT_BOX>(C, C_elements, M, N, row, col, sum[0], tile.c[group], adds);
             if constexpr (HALVES == 2)
                 store_sums<BN, BOXES, OUT, memory_of::OUT_BOX>(C, C_elements, M, N, row + 64, col, sum[1], tile.c[group], adds);
         }

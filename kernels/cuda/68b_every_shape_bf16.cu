@@ -3,7 +3,7 @@
 // code_of    = "68a_every_shape.cu"
 // title      = "Every shape, bfloat16"
 // idea       = "The same kernel for bfloat16, which has the range of float. Where storing C takes long, two warpgroups take tiles in turns: one stores while the other multiplies."
-// entry      = "every_shape<__nv_bfloat16, float, BM, BN, STAGES, GROUP, CLUSTER, ACROSS, SPLIT, TOGETHER, BOXES, TURNS>"
+// entry      = "every_shape<__nv_bfloat16, float, BM, BN, STAGES, GROUP, CLUSTER, ACROSS, SPLIT, TOGETHER, BOXES, TURNS, TURNED>"
 // dtype      = "bfloat16"
 // demo       = { size = [128, 256, 320], params = { BM = 128, BN = 64, STAGES = 2, BLOCKS = 2, CLUSTER = 1, ACROSS = 1, SPLIT = 1, TOGETHER = 0, BOXES = 2, TURNS = 2 }, block = [0, 0], stop = { line = "put(&box, r, h, j", array = "Cs", write = true }, lens = "pipeline" }
 // ---

@@ -3,11 +3,11 @@
 // code_of    = "68a_every_shape.cu"
 // title      = "Every shape, C in half precision"
 // idea       = "The sums stay in float and are rounded once, when C is stored: half the bytes to write."
-// entry      = "every_shape<half, half, BM, BN, STAGES, GROUP, CLUSTER, ACROSS, SPLIT, TOGETHER, BOXES, TURNS>"
+// entry      = "every_shape<half, half, BM, BN, STAGES, GROUP, CLUSTER, ACROSS, SPLIT, TOGETHER, BOXES, TURNS, TURNED>"
 // demo       = { size = [64, 64, 256], params = { BM = 64, BN = 64, STAGES = 2, BLOCKS = 2, CLUSTER = 1, ACROSS = 1, SPLIT = 2, TOGETHER = 0, BOXES = 2 }, block = [1, 0], stop = { end = true }, lens = "number format" }
 // stores     = "float16"
 // schedule.names.narrow = "1"
-// maps.C     = { box = [64, "64 - BN / (1 + TOGETHER) % 64"], swizzle = "128 - BN / (1 + TOGETHER) % 64 * 2" }
+// maps.C     = { box = ["64 + TURNED * (BM - 64)", "64 - BN / (1 + TOGETHER) % 64"], swizzle = "128 - BN / (1 + TOGETHER) % 64 * 2" }
 // ---
 
 // ---gemmviz breaks

@@ -143,6 +143,28 @@ SHOWN_AT = {"matmul_tc_printed_grid": (64, 32, 48), "matmul_tc_2d_warp_tiling_pr
 ENDS = {"mm_optimizado_printed": "compile", "mm_optimizado_store_in_loop": "skipped"}
 
 
+@pytest.mark.parametrize(
+    "params",
+    [
+        {"BM": 72, "BN": 64, "STAGES": 12},
+        {"BM": 8, "BN": 128, "STAGES": 3},
+        {"BM": 200, "BN": 128, "STAGES": 3, "BLOCKS": 2},
+        {"BM": 104, "BN": 64, "STAGES": 4, "CLUSTER": 2},
+        {"BM": 112, "BN": 192, "STAGES": 2, "ACROSS": 2},
+        {"BM": 48, "BN": 128, "STAGES": 4, "SPLIT": 3},
+        {"BM": 128, "BN": 64, "STAGES": 8, "BLOCKS": 4},
+    ],
+    ids=str,
+)
+@pytest.mark.parametrize("name", ["every_shape", "every_shape_bf16", "every_shape_c16", "every_shape_bf16_c16"])
+def test_turned_tiles_are_right(engine, name, params):
+    kernel = find(name, ladder())
+    skip_unless_suited(kernel)
+    usual = {"CLUSTER": 1, "ACROSS": 1, "SPLIT": 1, "TOGETHER": 0, "TURNS": 1, "TURNED": 1, "BLOCKS": 132, "GROUP": 4}
+    rows = [bench(engine, (kernel.path, kernel.text, usual | params), size=(m, 264, 200))[0] for m in (301, 64)]
+    assert [row["status"] for row in rows] == ["ok", "ok"]
+
+
 @pytest.mark.parametrize("kernel", EXHIBITS, ids=lambda k: k.name)
 def test_an_exhibit_goes_wrong_as_it_says_and_the_next_kernel_runs(engine, kernel):
     # No tile divides the usual size; a kernel that needs a multiple is shown at the size that it offers.

@@ -145,6 +145,8 @@ GEMMVIZ_PTX void tma_prefetch(const tensor_map &map) { (void)map; }
 GEMMVIZ_PTX void shared_written() { gv_shared_written(); }
 
 GEMMVIZ_PTX void stmatrix_x4(void *row, const unsigned (&r)[4]) { gv_stmatrix(row, r, 4, 0); }
+GEMMVIZ_PTX void stmatrix_x4_trans(void *row, const unsigned (&r)[4]) { gv_stmatrix(row, r, 4, 1); }
+GEMMVIZ_PTX void stmatrix_x2_trans(void *row, const unsigned (&r)[2]) { gv_stmatrix(row, r, 2, 1); }
 
 GEMMVIZ_PTX void threads_meet(int number, int threads) { gv_named_barrier(number, threads); }
 GEMMVIZ_PTX void threads_arrive(int number, int threads) { gv_named_arrival(number, threads); }
@@ -211,18 +213,14 @@ GV_DEVICE void gv_product(float *d, int type, operand a, const unsigned *words, 
     { \
         gv_product<n, LieOfA, LieOfB>(d, kind, a, nullptr, b, add); \
     }
-GV_WGMMA(32, f16, GV_HALF)
-GV_WGMMA(64, f16, GV_HALF)
-GV_WGMMA(96, f16, GV_HALF)
-GV_WGMMA(128, f16, GV_HALF)
-GV_WGMMA(192, f16, GV_HALF)
-GV_WGMMA(256, f16, GV_HALF)
-GV_WGMMA(32, bf16, GV_BFLOAT16)
-GV_WGMMA(64, bf16, GV_BFLOAT16)
-GV_WGMMA(96, bf16, GV_BFLOAT16)
-GV_WGMMA(128, bf16, GV_BFLOAT16)
-GV_WGMMA(192, bf16, GV_BFLOAT16)
-GV_WGMMA(256, bf16, GV_BFLOAT16)
+#define GV_WIDTHS(X) X(8) X(16) X(24) X(32) X(40) X(48) X(56) X(64) X(72) X(80) X(88) X(96) X(104) X(112) X(120) \
+    X(128) X(136) X(144) X(152) X(160) X(168) X(176) X(184) X(192) X(200) X(256)
+#define GV_WGMMA_F16(n) GV_WGMMA(n, f16, GV_HALF)
+#define GV_WGMMA_BF16(n) GV_WGMMA(n, bf16, GV_BFLOAT16)
+GV_WIDTHS(GV_WGMMA_F16)
+GV_WIDTHS(GV_WGMMA_BF16)
+#undef GV_WGMMA_F16
+#undef GV_WGMMA_BF16
 #undef GV_WGMMA
 template <typename Element> struct of_bf16 {
     enum { value = 0 };
@@ -237,13 +235,14 @@ template <> struct of_bf16<__nv_bfloat16> {
         int type = of_bf16<Element>::value ? GV_BFLOAT16 : GV_HALF; \
         gv_product<n, LieOfA, LieOfB>(d, type, a, nullptr, b, add); \
     }
-GV_WGMMA_OF(32)
-GV_WGMMA_OF(64)
-GV_WGMMA_OF(96)
-GV_WGMMA_OF(128)
-GV_WGMMA_OF(192)
-GV_WGMMA_OF(256)
+GV_WIDTHS(GV_WGMMA_OF)
 #undef GV_WGMMA_OF
+#undef GV_WIDTHS
+template <typename Element, int N, int LieOfB, int LieOfA = ALONG_K>
+GEMMVIZ_PTX void wgmma_m64k16_f32(float (&d)[N / 2], operand a, operand b, int add)
+{
+    gv_product<N, LieOfA, LieOfB>(d, of_bf16<Element>::value ? GV_BFLOAT16 : GV_HALF, a, nullptr, b, add);
+}
 #define GV_WGMMA_ALONG(n, depth, type, kind) \
     GEMMVIZ_PTX void wgmma_m64n##n##k##depth##_f32_##type(float (&d)[n / 2], operand a, operand b, int add) \
     { \

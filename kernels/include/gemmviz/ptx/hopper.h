@@ -182,6 +182,17 @@ GEMMVIZ_PTX void stmatrix_x4(void *row, const unsigned (&r)[4])
     asm volatile("stmatrix.sync.aligned.m8n8.x4.shared.b16 [%0], {%1, %2, %3, %4};"
                  :: "r"(shared_address(row)), "r"(r[0]), "r"(r[1]), "r"(r[2]), "r"(r[3]) : "memory");
 }
+// The same with rows and columns exchanged: 4 matrices, or 2.
+GEMMVIZ_PTX void stmatrix_x4_trans(void *row, const unsigned (&r)[4])
+{
+    asm volatile("stmatrix.sync.aligned.m8n8.x4.trans.shared.b16 [%0], {%1, %2, %3, %4};"
+                 :: "r"(shared_address(row)), "r"(r[0]), "r"(r[1]), "r"(r[2]), "r"(r[3]) : "memory");
+}
+GEMMVIZ_PTX void stmatrix_x2_trans(void *row, const unsigned (&r)[2])
+{
+    asm volatile("stmatrix.sync.aligned.m8n8.x2.trans.shared.b16 [%0], {%1, %2};"
+                 :: "r"(shared_address(row)), "r"(r[0]), "r"(r[1]) : "memory");
+}
 
 // ---- Waits between threads, beside __syncthreads.
 
