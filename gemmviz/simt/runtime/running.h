@@ -14,6 +14,7 @@
 //   contexts                                 the switch from one thread to another; it calls nothing
 //   fibres async_copies                      threads and their waits; cp.async
 //   postponed                                instructions that a warp does together, later
+//   foreseen                                 rows of matrices that a warp is about to load
 //   packed_panels pthreads                   arrays that a C kernel allocates, and its threads
 //   cluster events remote                    blocks that run together; events that are no accesses; the shared
 //                                            memory of other blocks
