@@ -11,8 +11,8 @@ enum { ROWS = 16, COLUMNS = 8, DEPTH = 16, QUAD = 4, GROUPS = 8 };
 enum { KNOWN = 8 /* operands whose numbers are kept, as each is used by several products in a row */ };
 #define EXACT 0x1p24f // whole numbers up to it are exact in a float
 
-// An operand, lane by lane, as numbers: A by rows, and B, of which half is used, by rows of columns. `most`: what each is at most
-// without its sign, if all are whole numbers; else a NaN.
+// An operand, lane by lane, as numbers: A by rows, and B, of which half is used, by rows of columns. `most`: what each
+// is at most without its sign, if all are whole numbers; else a NaN.
 typedef struct {
     uint32_t words[GV_WARP * 4];
     float number[ROWS][DEPTH] __attribute__((aligned(64)));

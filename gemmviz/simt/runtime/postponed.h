@@ -87,7 +87,7 @@ static inline const void *gv_kept_operand(const void *at, uint32_t bytes, void *
 }
 
 // Call it before an instruction of all lanes that records accesses ahead. If it is met for the first time, the lane
-// catches up: other lanes may have yet to meet instructions before it, and sites are in the order in which they are met.
+// catches up: other lanes may have yet to meet instructions before it, and sites have the order in which they are met.
 static inline void gv_before_new_site(uintptr_t pc)
 {
     if (gv_now.postponed && gv_last_of(pc)->key != gv_key_of(pc) && !gv_has_site(pc)) gv_catch_up();

@@ -21,6 +21,7 @@
 //   processor elements products wgmma_sums   elements as numbers, and sums of products of a tensor core
 //   mma_tiles wgmma_operands wgmma_products  the common mma; the operands of wgmma, and its products
 //   wgmma_rows                               the rows of what a warpgroup reads for its products
+//   kept_mma                                 products of the common mma that are postponed
 //   ldmatrix mma_quads mma_words wmma wgmma  tensor cores, and the loads of their registers
 //   sync_flags mbarrier_state                flags between blocks; an mbarrier's count
 //   tsan tma_boxes                           the compiler's calls before an access; the copy engine

@@ -3,8 +3,7 @@
 #include "access.h"
 #include "block_memory.h"
 #include "elements.h"
-#include "mma_tiles.h"
-#include "postponed.h"
+#include "kept_mma.h"
 #include "products.h"
 #include "stop.h"
 #include <string.h>
@@ -208,88 +207,6 @@ typedef struct {
 } kept_product;
 _Static_assert(sizeof(kept_product) <= GV_POSTPONED_BYTES, "the arguments of a product");
 
-// The postponed products of the common form. Where another one has yet to change an operand, its place is there, and
-// the place of the sums has a mark. A lane keeps its own ones side by side; those of the next lane are in another set
-// of the cache.
-enum { A_IN_PLACE = 1, B_IN_PLACE = 2, COMMON_APART = GV_MOST_POSTPONED + 2 };
-static gv_lane_mma kept_common[GV_WARP][COMMON_APART] __attribute__((aligned(64)));
-
-static void take_operands(gv_lane_mma *p, int which)
-{
-    const void *at;
-    if (which & A_IN_PLACE) {
-        memcpy(&at, p->a, sizeof at);
-        memcpy(p->a, at, sizeof p->a);
-    }
-    if (which & B_IN_PLACE) {
-        memcpy(&at, p->b, sizeof at);
-        memcpy(p->b, at, sizeof p->b);
-    }
-    p->sums = (float *)((uintptr_t)p->sums - (uintptr_t)which);
-}
-
-static void multiply_kept(void *posted[GV_WARP], int type)
-{
-    uint32_t number = (uint32_t)((gv_arguments(*)[GV_WARP])posted[0] - gv_kept);
-    for (uint32_t lane = 0; lane < GV_WARP; lane++) {
-        gv_lane_mma *p = &kept_common[lane][number];
-        int which = (uintptr_t)p->sums & (A_IN_PLACE | B_IN_PLACE);
-        if (which) take_operands(p, which);
-    }
-    gv_multiply_common(&kept_common[0][number], COMMON_APART, type);
-}
-
-static void multiply_halves(void *posted[GV_WARP], uint32_t mask)
-{
-    (void)mask;
-    multiply_kept(posted, GV_HALF);
-}
-
-static void multiply_bfloats(void *posted[GV_WARP], uint32_t mask)
-{
-    (void)mask;
-    multiply_kept(posted, GV_BFLOAT16);
-}
-
-static __attribute__((noinline)) int may_stay_in_place(const void *at, uint32_t bytes)
-{
-    if (!gv_changes((uintptr_t)at, bytes)) return 0;
-    gv_will_change((uintptr_t)at, bytes); // a part of it may be written otherwise
-    return 1;
-}
-
-// Whether a postponed instruction changes an operand, which is then used in its place, and is marked as a whole.
-static inline int stays_in_place(const void *at, uint32_t bytes)
-{
-    uintptr_t from = (uintptr_t)at;
-    if (from >= gv_now.changing_end || from + bytes <= gv_now.changing_from) return 0;
-    return may_stay_in_place(at, bytes);
-}
-
-static inline __attribute__((always_inline)) void keep_common(
-    float *d, const uint32_t *a, const uint32_t *b, gv_warp_work *work, uintptr_t pc)
-{
-    enum { BYTES_A = 16, BYTES_B = 8, BYTES_D = 16 };
-    gv_postpone_further(work, pc);
-    gv_will_change((uintptr_t)d, BYTES_D);
-    gv_lane_mma *p = &kept_common[gv_lane_now()][gv_now.postponed - 1];
-    uintptr_t sums = (uintptr_t)d;
-    if (__builtin_expect(stays_in_place(a, BYTES_A), 0)) {
-        memcpy(p->a, &a, sizeof a);
-        sums |= A_IN_PLACE;
-    } else {
-        memcpy(p->a, a, BYTES_A);
-    }
-    if (__builtin_expect(stays_in_place(b, BYTES_B), 0)) {
-        memcpy(p->b, &b, sizeof b);
-        sums |= B_IN_PLACE;
-    } else { // word by word: mostly they were just written, and a wider load would wait for the stores
-        p->b[0] = ((const volatile uint32_t *)b)[0];
-        p->b[1] = ((const volatile uint32_t *)b)[1];
-    }
-    p->sums = (float *)sums;
-}
-
 static void multiply_common(void *const d[GV_WARP], const void *const a[GV_WARP], const void *const b[GV_WARP],
     const void *const c[GV_WARP], int type)
 {
@@ -357,9 +274,9 @@ static inline __attribute__((always_inline)) void product_of(
     }
     if (gv_is_common_mma(kind)) {
         common_kind = has_loaded ? NULL : kind;
-        common_work = kind->a->type == GV_HALF ? multiply_halves : multiply_bfloats;
+        common_work = gv_work_of_common(kind->a->type);
         if (!gv_has_room()) gv_begin_postponing(pc);
-        keep_common(d, a, b, common_work, pc);
+        gv_keep_common(d, a, b, common_work, pc);
         return;
     }
     kept_product *kept = gv_postpone(multiply, d, kind->bytes_d, pc);
@@ -378,7 +295,7 @@ static __attribute__((noinline)) void product_anew(
 
 void gv_wmma_multiply(void *d, const void *a, const void *b, const void *c, const gv_product_kind *kind)
 {
-    if (kind == common_kind && c == d && gv_has_room()) keep_common(d, a, b, common_work, GV_PC);
+    if (kind == common_kind && c == d && gv_has_room()) gv_keep_common(d, a, b, common_work, GV_PC);
     else product_anew(d, a, b, c, kind, GV_PC);
 }
 
