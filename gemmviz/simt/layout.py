@@ -285,8 +285,8 @@ BOX = np.dtype(
 )
 EVENT = np.dtype(
     [
-        *((name, np.int64) for name in ("barrier", "block", "kind", "number", "parity", "arrivals", "bytes")),
-        *((name, np.int64) for name in ("thread", "phase", "line", "row", "turn", "remote")),
+        *((name, np.int32) for name in ("barrier", "block", "kind", "number", "parity", "arrivals", "bytes")),
+        *((name, np.int32) for name in ("thread", "phase", "line", "row", "turn", "remote")),
     ]
 )
 TENSOR_MAP = np.dtype(

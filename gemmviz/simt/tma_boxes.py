@@ -36,13 +36,13 @@ class TmaReport:
         One record per requested box, sorted by block: `layout.BOX`. ``arrived`` is `layout.NEVER` for a box that never
         arrived. ``read_at`` and ``write_at`` are rows of the recording.
     events
-        int64, one row per event of an mbarrier: `EventsOfRun.table`.
+        int32, one row per event of an mbarrier: `EventsOfRun.table`.
     untyped
         The offsets of mbarriers in untyped bytes: `EventsOfRun.untyped`.
     """
 
     boxes: npt.NDArray[Any]
-    events: npt.NDArray[np.int64]
+    events: npt.NDArray[np.int32]
     untyped: list[int]
 
 
@@ -90,7 +90,7 @@ def boxes_of_run(
         The arrays of mbarriers.
     """
     records = _records(code.gv_boxes, BOX)
-    events = EventsOfRun(np.zeros((0, FIELDS), np.int64), [])
+    events = EventsOfRun(np.zeros((0, FIELDS), np.int32), [])
     if run.status == Status.OK and not run.count_only:
         events = log.found(run, records, barriers, anchor, place)
     # The records of each block are in order, because one process ran it.

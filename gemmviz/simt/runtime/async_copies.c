@@ -143,7 +143,8 @@ void gv_copy_async(void *shared, const void *global, uint32_t bytes, uint32_t so
         while (step > source_bytes - done) step /= 2;
         c->reads += gv_access_made_row((char *)global + done, step, 0, pc - 1);
     }
-    memcpy(c->data, global, source_bytes);
+    if (source_bytes == LARGEST) memcpy(c->data, global, LARGEST); // no call
+    else memcpy(c->data, global, source_bytes);
 }
 
 void gv_copy_commit(void) { mine()->groups++; }
@@ -152,7 +153,8 @@ static void arrive(copy *c)
 {
     gv_row_place write = gv_next_row();
     uint32_t writes = gv_access_made_row(c->to, c->bytes, GV_WRITE, c->pc);
-    memcpy(c->to, c->data, c->bytes);
+    if (c->bytes == LARGEST) memcpy(c->to, c->data, LARGEST);
+    else memcpy(c->to, c->data, c->bytes);
     if (!writes || gv_now.run->count_only) return;
     arrival one = {c->read, write, (uint16_t)gv_now.rank, (uint16_t)gv_now.thread, (uint16_t)c->phase,
         (uint16_t)c->reads};

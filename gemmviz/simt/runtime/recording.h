@@ -190,13 +190,13 @@ enum gv_event_kind {
     GV_EVENT_CLUSTER_MET = 16,
 };
 
-// One event, in the form of `trace.recording.tma_boxes.Events`. During the run `line` is the address of the
-// instruction, `row` the number of accesses of its thread in the phase before, and `barrier` an address. `arrivals` and
+// One event, in the form of `trace.recording.tma_boxes.Events`. During the run `line` and `barrier` are the places of
+// events.h, and `row` is the number of accesses of its thread in the phase before. `arrivals` and
 // `bytes`: missing at the barrier after it; `number`: completed phases of the barrier (for a wait, the number of the
 // awaited phase), or the number of the signal; `turn`: __syncwarp that its thread had passed in the phase; `remote`:
 // whether the thread is in another block than the barrier.
 typedef struct {
-    int64_t barrier, block, kind, number, parity, arrivals, bytes, thread, phase, line, row, turn, remote;
+    int32_t barrier, block, kind, number, parity, arrivals, bytes, thread, phase, line, row, turn, remote;
 } gv_event;
 
 // The different addresses of barriers and of instructions.

@@ -193,7 +193,7 @@ class Known:
     """The result of `boxes_of_run`: `Accesses.boxes`, `Accesses.events`, and further pairs of `Accesses.copies`."""
 
     boxes: Ints
-    events: Ints
+    events: npt.NDArray[np.int32]
     copies: Ints
 
 
