@@ -155,14 +155,6 @@ typedef struct {
     char instruction[GV_PTX_NAME];
 } gv_run;
 
-// One cp.async that arrived: the rows of its write and (GV_NO_ROW: none) of its first read, counted from the first row
-// of its block; phase: when it was issued. The copies of a block are together, sorted by thread.
-enum { GV_NO_ROW = UINT32_MAX };
-typedef struct {
-    uint32_t block, write, read;
-    uint16_t thread, phase;
-} gv_copy;
-
 // Events of an mbarrier; the events from GV_EVENT_FENCE on belong to no mbarrier.
 enum gv_event_kind {
     GV_EVENT_INIT = 0,
@@ -258,7 +250,10 @@ GV_PYTHON int gv_tiles_found(uint32_t tiles);
 GV_PYTHON uint32_t gv_layout(const gv_layout_line **lines);
 
 GV_PYTHON int gv_copies_begin(uint64_t capacity, uint32_t processes);
-GV_PYTHON uint64_t gv_copies(const gv_copy **log);
+GV_PYTHON uint64_t gv_copies(void);
+// After a complete run: the rows of the write and of the first read (-1: none) of each cp.async that arrived, and the
+// phase in which it was issued. They are sorted by block and thread. Returns 0 without memory.
+GV_PYTHON int gv_copies_found(const gv_run *run, int64_t *found);
 GV_PYTHON void gv_copies_end(void);
 
 // The log of events, and their number, are in memory of Python.
