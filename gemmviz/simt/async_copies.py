@@ -1,6 +1,7 @@
 """The recorder's report on asynchronous copies."""
 
 import ctypes
+
 import numpy as np
 import numpy.typing as npt
 
