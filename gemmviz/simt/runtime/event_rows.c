@@ -179,3 +179,31 @@ int gv_rows_found(const gv_run *run, uint64_t event_count, gv_event *events, con
     free(f.first.rows);
     return done;
 }
+
+// Whether each piece of a box is known to have its rows.
+static int has_pieces(const gv_box *b)
+{
+    if (b->store != GV_BOX_LOAD || b->arrived == GV_NEVER || b->writes != b->rows * b->pieces) return 0;
+    return !b->reads || b->reads == (b->end_row - b->first_row) * (b->end_piece - b->first_piece);
+}
+
+uint64_t gv_pieces_found(uint64_t box_count, const gv_box *boxes, int64_t *found)
+{
+    uint64_t count = 0;
+    for (const gv_box *b = boxes; b < boxes + box_count; b++) {
+        if (!has_pieces(b)) continue;
+        int64_t *to = found ? found + 3 * count : NULL, read = b->read_at;
+        count += b->writes;
+        int whole = b->reads == b->writes;
+        for (uint32_t i = 0; to && i < b->writes; i++) {
+            to[3 * i] = b->write_at + (int64_t)i;
+            to[3 * i + 1] = whole ? read + i : -1;
+            to[3 * i + 2] = b->issued;
+        }
+        if (!to || whole || !b->reads) continue;
+        for (uint32_t row = b->first_row; row < b->end_row; row++)
+            for (uint32_t piece = b->first_piece; piece < b->end_piece; piece++)
+                to[3 * (row * b->pieces + piece) + 1] = read++;
+    }
+    return count;
+}

@@ -268,6 +268,10 @@ GV_PYTHON void gv_events_numbered_end(void);
 GV_PYTHON int gv_rows_found(const gv_run *run, uint64_t event_count, gv_event *events, const int64_t *barrier_of,
     const int64_t *line_of, uint64_t box_count, gv_box *boxes);
 
+// The pieces of boxes that were loaded to shared memory: of each the rows of its write and of its read (-1: none), and
+// the phase in which its box was requested. Returns their number; `found` may be NULL.
+GV_PYTHON uint64_t gv_pieces_found(uint64_t box_count, const gv_box *boxes, int64_t *found);
+
 GV_PYTHON int gv_boxes_begin(uint64_t capacity, uint32_t processes);
 GV_PYTHON uint64_t gv_boxes(const gv_box **log);
 GV_PYTHON void gv_boxes_end(void);
