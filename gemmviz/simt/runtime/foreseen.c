@@ -21,13 +21,14 @@ static uint32_t place(uint32_t row, uint32_t lane, uintptr_t pc)
     return (uint32_t)(mixed >> (64 - PLACE_BITS));
 }
 
-const gv_known_rows *gv_find_rows(const char *at, uintptr_t pc)
+const gv_known_rows *gv_find_rows(const char *at, uint32_t count, uintptr_t pc)
 {
     uint32_t lane = gv_lane_now(), row = (uint32_t)(uintptr_t)at, first = place(row, lane, pc);
     if (was_wrong || gv_now.run->count_only) return NULL; // a count does not notice writes
     for (uint32_t i = 0; i < 2; i++) {
         uint16_t number = numbers[first ^ i];
-        if (number && known[number].pc == pc && known[number].row[lane] == row) return &known[number];
+        const gv_known_rows *k = &known[number];
+        if (number && k->pc == pc && k->count == count && k->row[lane] == row) return k;
     }
     return NULL;
 }
@@ -47,6 +48,7 @@ void gv_learn_rows(char *const rows[GV_WARP], uint32_t count, uintptr_t pc)
     uint32_t number = learned++ % (MOST_KNOWN - 1) + 1;
     gv_known_rows *k = &known[number];
     k->pc = pc;
+    k->count = count;
     for (uint32_t lane = 0; lane < count; lane++) {
         k->row[lane] = (uint32_t)(uintptr_t)rows[lane];
         uint32_t at = place(k->row[lane], lane, pc);

@@ -9,25 +9,26 @@
 
 typedef struct {
     uintptr_t pc;
-    uint32_t row[GV_WARP]; // the lower half of each address
+    uint32_t count, row[GV_WARP]; // of so many lanes; the lower half of each address
 } gv_known_rows;
 
-// Returns the rows of the instruction in which the running lane has this row; NULL if they are not known.
-const gv_known_rows *gv_find_rows(const char *row, uintptr_t pc);
+// Returns the rows of `count` lanes at an instruction where the running lane has this row; NULL if they are not known.
+const gv_known_rows *gv_find_rows(const char *row, uint32_t count, uintptr_t pc);
 // Remembers the rows of the first `count` lanes.
 void gv_learn_rows(char *const rows[GV_WARP], uint32_t count, uintptr_t pc);
 void gv_foreseen_begin(void);
 // Ends the run.
 void gv_not_foreseen(void) __attribute__((noreturn));
 
-static inline void gv_rows_from(char *rows[GV_WARP], const gv_known_rows *known, char *mine, uint32_t count)
+static inline void gv_rows_from(char *rows[GV_WARP], const gv_known_rows *known, char *mine)
 {
     uint32_t its = known->row[gv_lane_now()];
-    for (uint32_t lane = 0; lane < count; lane++) rows[lane] = mine + (int32_t)(known->row[lane] - its);
+    for (uint32_t lane = 0; lane < known->count; lane++) rows[lane] = mine + (int32_t)(known->row[lane] - its);
 }
 
 static inline void gv_must_be_foreseen(const gv_known_rows *known, const char *row, uint32_t count, uintptr_t pc)
 {
     uint32_t lane = gv_lane_now();
-    if (known->pc != pc || (lane < count && known->row[lane] != (uint32_t)(uintptr_t)row)) gv_not_foreseen();
+    int other_row = lane < count && known->row[lane] != (uint32_t)(uintptr_t)row;
+    if (known->pc != pc || known->count != count || other_row) gv_not_foreseen();
 }

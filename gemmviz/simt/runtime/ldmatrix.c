@@ -23,6 +23,7 @@ typedef struct {
 static struct {
     uint64_t round;
     const gv_known_rows *known;
+    int transposed;
     uint32_t of_lane[GV_WARP][MOST];
 } made[GV_MOST_POSTPONED];
 
@@ -96,18 +97,22 @@ static void store(void *posted[GV_WARP], uint32_t mask)
 static const uint32_t *foreseen(uint32_t number, const matrices *mine)
 {
     uint32_t lane = gv_lane_now(), bytes = mine->count * (uint32_t)sizeof *mine->r;
-    int late = gv_changes((uintptr_t)mine->r, bytes); // by a postponed instruction, before this one
+    // They are no registers, or an instruction that is postponed changes them before.
+    int late = !gv_on_stack((uintptr_t)mine->r) || gv_changes((uintptr_t)mine->r, bytes);
     if (made[number].round != gv_postponed_round) {
         made[number].round = gv_postponed_round;
-        made[number].known = late || lane >= SIDE * mine->count ? NULL : gv_find_rows(mine->row, mine->pc);
+        int names_none = lane >= SIDE * mine->count;
+        made[number].known = late || names_none ? NULL : gv_find_rows(mine->row, SIDE * mine->count, mine->pc);
+        made[number].transposed = mine->transposed;
         if (made[number].known) {
             char *rows[GV_WARP];
-            gv_rows_from(rows, made[number].known, mine->row, SIDE * mine->count);
+            gv_rows_from(rows, made[number].known, mine->row);
             gather_rows(made[number].of_lane, rows, mine->count, mine->transposed);
         }
     }
     if (!made[number].known) return NULL;
     gv_must_be_foreseen(made[number].known, mine->row, SIDE * mine->count, mine->pc);
+    if (made[number].transposed != mine->transposed) gv_not_foreseen();
     return late ? NULL : made[number].of_lane[lane];
 }
 
