@@ -71,29 +71,29 @@ void gv_copies_end(void) { munmap(reported, sizeof *reported + room * sizeof(rep
 uint64_t gv_copies(void) { return reported->count; }
 
 // The first row of a block.
-static int64_t first_row(const gv_run *run, uint32_t block)
+static int64_t first_row(const gv_run *r, uint32_t block)
 {
-    uint64_t from = 0, end = run->count;
+    uint64_t from = 0, end = r->count;
     while (from < end) {
         uint64_t middle = (from + end) / 2;
-        if (run->block_of[middle] < block) from = middle + 1;
+        if (r->block_of[middle] < block) from = middle + 1;
         else end = middle;
     }
     return (int64_t)from;
 }
 
-int gv_copies_found(const gv_run *run, int64_t *found)
+int gv_copies_found(const gv_run *r, int64_t *found)
 {
     const reported_copy *c = reported->log, *end = c + reported->count;
-    uint64_t *next = calloc(run->end_block - run->first_block + 1, sizeof *next); // of each block
+    uint64_t *next = calloc(r->end_block - r->first_block + 1, sizeof *next); // of each block
     if (!next) return 0;
-    for (const reported_copy *one = c; one < end; one++) next[one->block - run->first_block + 1]++;
-    for (uint64_t i = run->first_block + 1; i < run->end_block; i++)
-        next[i - run->first_block] += next[i - run->first_block - 1];
+    for (const reported_copy *one = c; one < end; one++) next[one->block - r->first_block + 1]++;
+    for (uint64_t i = r->first_block + 1; i < r->end_block; i++)
+        next[i - r->first_block] += next[i - r->first_block - 1];
     while (c < end) {
         uint32_t block = c->block;
-        uint64_t *its = &next[block - run->first_block];
-        int64_t first = first_row(run, block), *to = found + 3 * *its;
+        uint64_t *its = &next[block - r->first_block];
+        int64_t first = first_row(r, block), *to = found + 3 * *its;
         for (; c < end && c->block == block; c++, to += 3, ++*its) {
             to[0] = first + c->write;
             to[1] = c->read == NO_ROW ? -1 : first + c->read;
