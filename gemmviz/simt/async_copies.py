@@ -1,7 +1,6 @@
 """The recorder's report on asynchronous copies."""
 
 import ctypes
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -9,8 +8,7 @@ import numpy.typing as npt
 from gemmviz.catalogue.errors import ConstraintError
 from gemmviz.language import tr
 from gemmviz.language.numbers import thousands
-from gemmviz.simt.block_order import by_block
-from gemmviz.simt.layout import COPY
+from gemmviz.simt.layout import RecorderRun, Status
 
 
 def begin(code: ctypes.CDLL, capacity: int, processes: int) -> None:
@@ -25,22 +23,30 @@ def begin(code: ctypes.CDLL, capacity: int, processes: int) -> None:
         raise ConstraintError(tr("not enough memory to record {count} accesses", count=thousands(capacity)))
 
 
-def copies_of_run(code: ctypes.CDLL) -> npt.NDArray[Any]:
-    """Return the copies that have arrived since `begin`, `layout.COPY`, and free the recorder's memory.
+def copies_of_run(code: ctypes.CDLL, run: RecorderRun) -> npt.NDArray[np.int64]:
+    """Return the copies that have arrived since `begin`, and free the recorder's memory.
 
-    They are sorted by block and thread, and those of a thread are in their order. Only those with a row for their write
-    are reported.
+    Each has the row that writes it, the row that reads it (-1: none), and the phase of its issue. They are sorted by
+    block and thread, and those of a thread are in their order. Only those with a row for their write are reported, and
+    none of a run that has not come to its end.
 
     Parameters
     ----------
     code
         The recorder.
+    run
+        After the run, with its columns.
+
+    Raises
+    ------
+    MemoryError
+        When there is not enough memory.
     """
-    log = ctypes.c_void_p()
     code.gv_copies.restype = ctypes.c_uint64
-    count = code.gv_copies(ctypes.byref(log))
-    found = np.zeros(0, COPY)
-    if count:  # one process has run each block, so its copies are together
-        found = by_block(np.frombuffer((ctypes.c_char * (count * COPY.itemsize)).from_address(log.value or 0), COPY))
+    complete = run.status == Status.OK and not run.count_only
+    found = np.empty((code.gv_copies() if complete else 0, 3), np.int64)
+    enough = not len(found) or code.gv_copies_found(ctypes.byref(run), ctypes.c_void_p(found.ctypes.data))
     code.gv_copies_end()
+    if not enough:
+        raise MemoryError
     return found

@@ -12,11 +12,11 @@ def reordered(records: npt.NDArray[Any], order: npt.NDArray[np.intp]) -> npt.NDA
     Parameters
     ----------
     records
-        One dimension, without gaps; a record has a multiple of 8 bytes.
+        One dimension, without gaps; a record has a multiple of 4 bytes.
     order
         The index of each record of the result.
     """
-    words = records.view(np.uint64).reshape(len(records), records.itemsize // 8)
+    words = records.view(np.uint32).reshape(len(records), records.itemsize // 4)
     return words.take(order, axis=0).view(records.dtype).reshape(len(order))
 
 

@@ -15,7 +15,7 @@ from gemmviz.simt.block_order import order_of, reordered
 from gemmviz.simt.layout import EVENT, EventAddresses, RecorderRun
 from gemmviz.simt.shared_array import SharedArray
 
-FIELDS = EVENT.itemsize // 8
+FIELDS = EVENT.itemsize // 4
 """The fields of an event, each of 8 bytes."""
 _COUNT_BYTES = 8  # in front of the log
 _BARRIER_BYTES = 8
@@ -28,13 +28,13 @@ class EventsOfRun:
     Attributes
     ----------
     table
-        int64, a row per event, block by block in order, with the columns of `layout.EVENT`. ``barrier`` is the number
+        int32, a row per event, block by block in order, with the columns of `layout.EVENT`. ``barrier`` is the number
         of an mbarrier, or -1: first those of the arrays have a number, then those of `untyped`.
     untyped
         The offsets of further mbarriers that the events name, ascending.
     """
 
-    table: npt.NDArray[np.int64]
+    table: npt.NDArray[np.int32]
     untyped: list[int]
 
 
@@ -105,7 +105,7 @@ class EventLog:
             raise MemoryError
         order = order_of(log["block"])
         log = log if order is None else reordered(log, order)
-        return EventsOfRun(log.view(np.int64).reshape(count, FIELDS), untyped)
+        return EventsOfRun(log.view(np.int32).reshape(count, FIELDS), untyped)
 
 
 def barrier_offsets(barriers: Sequence[SharedArray]) -> list[int]:

@@ -127,7 +127,7 @@ class Job:
         async_copies.begin(self._code, MAX_ACCESSES, 1)
         tma_boxes.begin(self._code, MAX_ACCESSES, 1)
         self._code.gv_record(ctypes.byref(run))
-        async_copies.copies_of_run(self._code)
+        async_copies.copies_of_run(self._code, run)
         found = tma_boxes.boxes_so_far(self._code, self._anchor, self.launch)
         tma_boxes.end(self._code)
         if run.status == Status.AGAIN:
@@ -247,7 +247,7 @@ class Job:
         self.run.first_ended = ctypes.cast(first_ended, ctypes.c_void_p).value if self._lacks_tiles else None
         self._code.gv_record(ctypes.byref(self.run))
         self.run.first_ended = None
-        arrived = async_copies.copies_of_run(self._code)
+        arrived = async_copies.copies_of_run(self._code, self.run)
         tma = tma_boxes.boxes_of_run(self._code, log, self.run, self._anchor, self.launch, self.place, self.barriers)
         if self.run.status == Status.AGAIN:
             raise Again

@@ -16,7 +16,6 @@ WARP, WARPGROUP = 32, 128  # threads
 NEVER = 65535  # the arrival phase of a box that never arrived
 PIECE_BYTES = 16  # the bytes of a box that are copied at once
 NO_BOX = 1  # the swizzle of adjacent bytes that are no box
-NO_ROW = 0xFFFFFFFF  # the row of a read that was not made
 NO_MATRIX = 3  # the matrix of bytes that are in no matrix
 
 # One column per field of an access, in the order of `RecorderRun`.
@@ -263,13 +262,7 @@ class EventAddresses(ct.Structure):
     )
 
 
-# ``gv_copy``, ``gv_box``, ``gv_event`` and ``gv_tensor_map``.
-COPY = np.dtype(
-    [
-        *(("block", np.uint32), ("write", np.uint32), ("read", np.uint32)),
-        *(("thread", np.uint16), ("phase", np.uint16)),
-    ]
-)
+# ``gv_box``, ``gv_event`` and ``gv_tensor_map``.
 BOX = np.dtype(
     [
         *((name, np.int64) for name in ("shared", "barrier", "pc")),
@@ -285,8 +278,8 @@ BOX = np.dtype(
 )
 EVENT = np.dtype(
     [
-        *((name, np.int64) for name in ("barrier", "block", "kind", "number", "parity", "arrivals", "bytes")),
-        *((name, np.int64) for name in ("thread", "phase", "line", "row", "turn", "remote")),
+        *((name, np.int32) for name in ("barrier", "block", "kind", "number", "parity", "arrivals", "bytes")),
+        *((name, np.int32) for name in ("thread", "phase", "line", "row", "turn", "remote")),
     ]
 )
 TENSOR_MAP = np.dtype(
@@ -306,7 +299,6 @@ def described() -> dict[str, int]:
         "GV_NEVER": NEVER,
         "GV_PIECE_BYTES": PIECE_BYTES,
         "GV_NO_BOX": NO_BOX,
-        "GV_NO_ROW": NO_ROW,
         "GV_NO_MATRIX": NO_MATRIX,
         "GV_PANEL_NAME": PANEL_NAME,
     }
@@ -326,7 +318,7 @@ def described() -> dict[str, int]:
             lines |= {f"{name}.{field[0]}": place.offset, f"sizeof {name}.{field[0]}": place.size}
     # The size of a pointer does not show the type that it points to.
     lines |= {f"sizeof *gv_run.{column}": np.dtype(kind).itemsize for column, kind in (*COLUMNS, ("more", np.uint32))}
-    records = {"gv_copy": COPY, "gv_box": BOX, "gv_event": EVENT, "gv_tensor_map": TENSOR_MAP}
+    records = {"gv_box": BOX, "gv_event": EVENT, "gv_tensor_map": TENSOR_MAP}
     for name, record in records.items():
         lines["sizeof " + name] = record.itemsize
         for part, (kind, offset, *_) in (record.fields or {}).items():

@@ -36,14 +36,18 @@ class TmaReport:
         One record per requested box, sorted by block: `layout.BOX`. ``arrived`` is `layout.NEVER` for a box that never
         arrived. ``read_at`` and ``write_at`` are rows of the recording.
     events
-        int64, one row per event of an mbarrier: `EventsOfRun.table`.
+        int32, one row per event of an mbarrier: `EventsOfRun.table`.
     untyped
         The offsets of mbarriers in untyped bytes: `EventsOfRun.untyped`.
+    pieces
+        int64, for each piece of a box that was loaded to shared memory: the row that writes it, the row that reads it
+        (-1: none), and the phase in which the box was requested.
     """
 
     boxes: npt.NDArray[Any]
-    events: npt.NDArray[np.int64]
+    events: npt.NDArray[np.int32]
     untyped: list[int]
+    pieces: npt.NDArray[np.int64]
 
 
 def begin(code: ctypes.CDLL, capacity: int, processes: int) -> EventLog:
@@ -90,13 +94,23 @@ def boxes_of_run(
         The arrays of mbarriers.
     """
     records = _records(code.gv_boxes, BOX)
-    events = EventsOfRun(np.zeros((0, FIELDS), np.int64), [])
+    events = EventsOfRun(np.zeros((0, FIELDS), np.int32), [])
     if run.status == Status.OK and not run.count_only:
         events = log.found(run, records, barriers, anchor, place)
     # The records of each block are in order, because one process ran it.
     boxes = by_block(_in_matrices(_relative(records, anchor, place), launch))
     code.gv_boxes_end()
-    return TmaReport(boxes, events.table, events.untyped)
+    complete = run.status == Status.OK and not run.count_only
+    return TmaReport(boxes, events.table, events.untyped, _pieces(code, boxes if complete else boxes[:0]))
+
+
+def _pieces(code: ctypes.CDLL, boxes: npt.NDArray[Any]) -> npt.NDArray[np.int64]:
+    """Return the pieces of boxes: `TmaReport.pieces`."""
+    code.gv_pieces_found.restype = ctypes.c_uint64
+    these = ctypes.c_uint64(len(boxes)), ctypes.c_void_p(boxes.ctypes.data)
+    found = np.empty((code.gv_pieces_found(*these, None), 3), np.int64)
+    code.gv_pieces_found(*these, ctypes.c_void_p(found.ctypes.data))
+    return found
 
 
 def end(code: ctypes.CDLL) -> None:

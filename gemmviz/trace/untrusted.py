@@ -176,9 +176,9 @@ def _check_rows(found: Recording) -> None:
         _need(bool((log.element.astype(np.int64) + width <= size[log.array]).all()), "element points outside")
         _need(len(log.more) in (0, int(further_words(found.arrays, log.array, width).sum())), "the further values")
     # Tables with row numbers, or -1.
-    for name, columns in (("copies", (0, 1)), ("boxes", (0, 2)), ("events", (10,))):
+    for name, kind, columns in (("copies", np.int64, (0, 1)), ("boxes", np.int64, (0, 2)), ("events", np.int32, (10,))):
         table = getattr(log, name)
-        _need(isinstance(table, np.ndarray) and table.ndim == 2 and table.dtype == np.int64, name)
+        _need(isinstance(table, np.ndarray) and table.ndim == 2 and table.dtype == kind, name)
         for column in columns:
             _within(table[:, column], rows + 1, name, first=-1)
     boxes = found.boxes

@@ -63,19 +63,25 @@ void gv_settle(void)
     keep_values(row, &gv_known[gv_now.run->which[row]], gv_pending.address, gv_pending.more, gv_pending.further);
 }
 
-static uint16_t site_at(uintptr_t pc)
+// Returns the place of an instruction in site_of, where the site is or will be.
+static uint32_t place_of_site(uintptr_t pc)
 {
     uint32_t mask = sizeof site_of / sizeof *site_of - 1, at = (uint32_t)(pc * 2654435761u) >> 8 & mask;
-    for (;; at = (at + 1) & mask) {
-        uint16_t site = site_of[at];
-        if (site && gv_now.run->site_pc[site - 1] == pc) return site - 1;
-        if (!site) break;
-    }
+    while (site_of[at] && gv_now.run->site_pc[site_of[at] - 1] != pc) at = (at + 1) & mask;
+    return at;
+}
+
+static uint16_t site_at(uintptr_t pc)
+{
+    uint32_t at = place_of_site(pc);
+    if (site_of[at]) return site_of[at] - 1;
     if (gv_now.run->sites == GV_MAX_SITES) gv_stop(GV_TOO_MANY_SITES);
     gv_now.run->site_pc[gv_now.run->sites++] = pc;
     site_of[at] = (uint16_t)gv_now.run->sites;
     return (uint16_t)(gv_now.run->sites - 1);
 }
+
+int gv_has_site(uintptr_t pc) { return gv_now.run->count_only || site_of[place_of_site(pc)]; }
 
 static inline int inside(const gv_watched *a, uintptr_t at, uint32_t bytes)
 {

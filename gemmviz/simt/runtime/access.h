@@ -25,6 +25,9 @@ static inline uint32_t gv_access_made_row(void *address, uint32_t bytes, int how
 // each of them.
 int gv_access_pieces(const uintptr_t *at, uint32_t count, const void *data, uintptr_t pc);
 
+// Whether an instruction has accessed an array before. In a run that only counts it does not matter.
+int gv_has_site(uintptr_t pc);
+
 // Sets the kind of an instruction (gv_site_kind).
 void gv_site_is(uintptr_t pc, int kind);
 

@@ -9,6 +9,7 @@
 #include "pages.h"
 #include "shared_memory.h"
 #include "stop.h"
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 
@@ -40,16 +41,23 @@ static struct {
     uint64_t count, room;
 } arrived;
 
+// One that arrived: the rows of its write and (NO_ROW: none) of its first read, counted from its block's first row;
+// phase: when it was issued. The copies of a block are together, sorted by thread.
+enum { NO_ROW = UINT32_MAX };
+typedef struct {
+    uint32_t block, write, read, phase;
+} reported_copy;
+
 // Shared with processes that are forked later, if there are several; each of them adds to it.
 static struct {
     uint64_t count;
-    gv_copy log[];
+    reported_copy log[];
 } *reported;
 static uint64_t room, with_pages; // with_pages: records whose pages were asked for; all, if several processes write
 
 int gv_copies_begin(uint64_t capacity, uint32_t processes)
 {
-    size_t bytes = sizeof *reported + capacity * sizeof(gv_copy);
+    size_t bytes = sizeof *reported + capacity * sizeof(reported_copy);
     run++;
     room = capacity;
     int kind = processes > 1 ? MAP_SHARED : MAP_PRIVATE; // new shared pages take longer
@@ -58,12 +66,42 @@ int gv_copies_begin(uint64_t capacity, uint32_t processes)
     return reported != MAP_FAILED;
 }
 
-void gv_copies_end(void) { munmap(reported, sizeof *reported + room * sizeof(gv_copy)); }
+void gv_copies_end(void) { munmap(reported, sizeof *reported + room * sizeof(reported_copy)); }
 
-uint64_t gv_copies(const gv_copy **log)
+uint64_t gv_copies(void) { return reported->count; }
+
+// The first row of a block.
+static int64_t first_row(const gv_run *r, uint32_t block)
 {
-    *log = reported->log;
-    return reported->count;
+    uint64_t from = 0, end = r->count;
+    while (from < end) {
+        uint64_t middle = (from + end) / 2;
+        if (r->block_of[middle] < block) from = middle + 1;
+        else end = middle;
+    }
+    return (int64_t)from;
+}
+
+int gv_copies_found(const gv_run *r, int64_t *found)
+{
+    const reported_copy *c = reported->log, *end = c + reported->count;
+    uint64_t *next = calloc(r->end_block - r->first_block + 1, sizeof *next); // of each block
+    if (!next) return 0;
+    for (const reported_copy *one = c; one < end; one++) next[one->block - r->first_block + 1]++;
+    for (uint64_t i = r->first_block + 1; i < r->end_block; i++)
+        next[i - r->first_block] += next[i - r->first_block - 1];
+    while (c < end) {
+        uint32_t block = c->block;
+        uint64_t *its = &next[block - r->first_block];
+        int64_t first = first_row(r, block), *to = found + 3 * *its;
+        for (; c < end && c->block == block; c++, to += 3, ++*its) {
+            to[0] = first + c->write;
+            to[1] = c->read == NO_ROW ? -1 : first + c->read;
+            to[2] = c->phase;
+        }
+    }
+    free(next);
+    return 1;
 }
 
 uint64_t gv_copies_reported(void) { return reported->count; }
@@ -98,15 +136,15 @@ void gv_copies_block_ended(void)
     uint64_t end = begin + arrived.count;
     if (end > room) gv_stop(GV_FULL);
     while (with_pages < end)
-        with_pages = gv_prepare_pages((char *)reported->log, sizeof(gv_copy), with_pages, end, room);
+        with_pages = gv_prepare_pages((char *)reported->log, sizeof(reported_copy), with_pages, end, room);
     memset(next, 0, (all + 1) * sizeof *next);
     const arrival *first = arrived.copies, *last = first + arrived.count;
     for (const arrival *c = first; c < last; c++) next[c->rank * threads + c->thread + 1]++;
     for (uint32_t t = 0; t < all; t++) next[t + 1] += next[t];
     for (const arrival *c = first; c < last; c++)
         reported->log[begin + next[c->rank * threads + c->thread]++] =
-            (gv_copy){gv_now.block - gv_now.rank + c->rank, gv_row_in_block(c->write, c->rank),
-                c->reads ? gv_row_in_block(c->read, c->rank) : GV_NO_ROW, c->thread, c->phase};
+            (reported_copy){gv_now.block - gv_now.rank + c->rank, gv_row_in_block(c->write, c->rank),
+                c->reads ? gv_row_in_block(c->read, c->rank) : NO_ROW, c->phase};
 }
 
 // The running thread's copies; in a new run, or block, it has none.
@@ -143,7 +181,8 @@ void gv_copy_async(void *shared, const void *global, uint32_t bytes, uint32_t so
         while (step > source_bytes - done) step /= 2;
         c->reads += gv_access_made_row((char *)global + done, step, 0, pc - 1);
     }
-    memcpy(c->data, global, source_bytes);
+    if (source_bytes == LARGEST) memcpy(c->data, global, LARGEST); // no call
+    else memcpy(c->data, global, source_bytes);
 }
 
 void gv_copy_commit(void) { mine()->groups++; }
@@ -152,7 +191,8 @@ static void arrive(copy *c)
 {
     gv_row_place write = gv_next_row();
     uint32_t writes = gv_access_made_row(c->to, c->bytes, GV_WRITE, c->pc);
-    memcpy(c->to, c->data, c->bytes);
+    if (c->bytes == LARGEST) memcpy(c->to, c->data, LARGEST);
+    else memcpy(c->to, c->data, c->bytes);
     if (!writes || gv_now.run->count_only) return;
     arrival one = {c->read, write, (uint16_t)gv_now.rank, (uint16_t)gv_now.thread, (uint16_t)c->phase,
         (uint16_t)c->reads};

@@ -1,6 +1,6 @@
 // What Python needs to know of events and boxes when a run has ended: numbers in place of addresses, and the rows of
 // the recording. This is done in their own memory, as they are many.
-#include "running.h"
+#include "events.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -58,8 +58,9 @@ int gv_events_numbered(uint64_t count, gv_event *log, gv_event_addresses *found)
 {
     int enough = begin(&barriers, count) & begin(&places, count);
     for (gv_event *e = log; enough && e < log + count; e++) {
-        e->barrier = e->kind < GV_EVENT_FENCE ? (int64_t)number_of(&barriers, (uint64_t)e->barrier) : -1;
-        e->line = number_of(&places, (uint64_t)e->line);
+        int of_barrier = e->kind < GV_EVENT_FENCE;
+        e->barrier = of_barrier ? (int32_t)number_of(&barriers, gv_barrier_address(e->barrier)) : -1;
+        e->line = (int32_t)number_of(&places, gv_line_address(e->line));
     }
     *found = (gv_event_addresses){barriers.value, places.value, barriers.count, places.count};
     return enough;
@@ -125,15 +126,29 @@ static uint32_t row_of(first_rows *f, uint64_t key, uint64_t made)
     return f->rows[f->at].row + (uint32_t)made;
 }
 
+typedef struct {
+    first_rows first;
+    const int64_t *barrier_of, *line_of;
+} found;
+
+static inline gv_event as_found(found *f, gv_event e)
+{
+    if (e.barrier >= 0) e.barrier = (int32_t)f->barrier_of[e.barrier];
+    e.line = (int32_t)f->line_of[e.line];
+    uint64_t key = key_of((uint32_t)e.block, (uint32_t)e.phase, (uint32_t)e.thread);
+    e.row = (int32_t)row_of(&f->first, key, (uint32_t)e.row);
+    return e;
+}
+
 // Sorts the events of each cluster by block, and keeps the order of those of a block: its blocks run in turns.
-static int sort_in_clusters(const gv_run *run, gv_event *events, uint64_t count)
+static int find_in_clusters(found *f, const gv_run *run, gv_event *events, uint64_t count)
 {
     gv_event *kept = NULL;
     uint64_t room = 0;
-    for (uint64_t first = 0, end; run->cluster > 1 && first < count; first = end) {
-        int64_t block = events[first].block / run->cluster * run->cluster;
+    for (uint64_t first = 0, end; first < count; first = end) {
+        int32_t block = events[first].block / (int32_t)run->cluster * (int32_t)run->cluster;
         uint64_t begin[GV_MAX_CLUSTER + 1] = {0};
-        for (end = first; end < count && events[end].block / run->cluster * run->cluster == block; end++)
+        for (end = first; end < count && (uint32_t)(events[end].block - block) < run->cluster; end++)
             begin[events[end].block - block + 1]++;
         for (uint32_t rank = 0; rank < run->cluster; rank++) begin[rank + 1] += begin[rank];
         if (end - first > room) {
@@ -142,7 +157,7 @@ static int sort_in_clusters(const gv_run *run, gv_event *events, uint64_t count)
             if (!(kept = malloc(room * sizeof *kept))) return 0;
         }
         for (uint64_t i = first; i < end; i++) kept[begin[events[i].block - block]++] = events[i];
-        memcpy(events + first, kept, (end - first) * sizeof *kept);
+        for (uint64_t i = first; i < end; i++) events[i] = as_found(f, kept[i - first]);
     }
     free(kept);
     return 1;
@@ -151,20 +166,44 @@ static int sort_in_clusters(const gv_run *run, gv_event *events, uint64_t count)
 int gv_rows_found(const gv_run *run, uint64_t event_count, gv_event *events, const int64_t *barrier_of,
     const int64_t *line_of, uint64_t box_count, gv_box *boxes)
 {
-    first_rows first;
+    found f = {.barrier_of = barrier_of, .line_of = line_of};
     if (!event_count && !box_count) return 1;
-    if (!sort_in_clusters(run, events, event_count) || !find_first_rows(&first, run)) return 0;
-    for (gv_event *e = events; e < events + event_count; e++) {
-        if (e->barrier >= 0) e->barrier = barrier_of[e->barrier];
-        e->line = line_of[e->line];
-        uint64_t key = key_of((uint64_t)e->block, (uint64_t)e->phase, (uint64_t)e->thread);
-        e->row = row_of(&first, key, (uint64_t)e->row);
-    }
-    for (gv_box *b = boxes; b < boxes + box_count; b++) {
+    if (!find_first_rows(&f.first, run)) return 0;
+    for (uint64_t i = 0; run->cluster == 1 && i < event_count; i++) events[i] = as_found(&f, events[i]);
+    int done = run->cluster == 1 || find_in_clusters(&f, run, events, event_count);
+    for (gv_box *b = boxes; done && b < boxes + box_count; b++) {
         uint32_t read = b->store ? b->arrived : b->issued;
-        b->read_at = row_of(&first, key_of(b->block, read, b->thread), b->read_at);
-        b->write_at = row_of(&first, key_of(b->to_block, b->arrived, b->thread), b->write_at);
+        b->read_at = row_of(&f.first, key_of(b->block, read, b->thread), b->read_at);
+        b->write_at = row_of(&f.first, key_of(b->to_block, b->arrived, b->thread), b->write_at);
     }
-    free(first.rows);
-    return 1;
+    free(f.first.rows);
+    return done;
+}
+
+// Whether each piece of a box is known to have its rows.
+static int has_pieces(const gv_box *b)
+{
+    if (b->store != GV_BOX_LOAD || b->arrived == GV_NEVER || b->writes != b->rows * b->pieces) return 0;
+    return !b->reads || b->reads == (b->end_row - b->first_row) * (b->end_piece - b->first_piece);
+}
+
+uint64_t gv_pieces_found(uint64_t box_count, const gv_box *boxes, int64_t *found)
+{
+    uint64_t count = 0;
+    for (const gv_box *b = boxes; b < boxes + box_count; b++) {
+        if (!has_pieces(b)) continue;
+        int64_t *to = found ? found + 3 * count : NULL, read = b->read_at;
+        count += b->writes;
+        int whole = b->reads == b->writes;
+        for (uint32_t i = 0; to && i < b->writes; i++) {
+            to[3 * i] = b->write_at + (int64_t)i;
+            to[3 * i + 1] = whole ? read + i : -1;
+            to[3 * i + 2] = b->issued;
+        }
+        if (!to || whole || !b->reads) continue;
+        for (uint32_t row = b->first_row; row < b->end_row; row++)
+            for (uint32_t piece = b->first_piece; piece < b->end_piece; piece++)
+                to[3 * (row * b->pieces + piece) + 1] = read++;
+    }
+    return count;
 }

@@ -27,17 +27,20 @@ void gv_tell_event(gv_event event)
     if (at >= room) gv_stop(GV_FULL);
     if (at >= with_pages)
         with_pages = gv_prepare_pages((char *)events, sizeof(gv_event), at, at + 1, room);
-    event.row = gv_made();
-    event.thread = gv_now.thread;
-    event.phase = gv_now.phase;
-    event.turn = gv_now.turn;
+    event.row = (int32_t)gv_made();
+    event.thread = (int32_t)gv_now.thread;
+    event.phase = (int32_t)gv_now.phase;
+    event.turn = (int32_t)gv_now.turn;
     events[at] = event;
 }
 
 void gv_tell(int kind, uint32_t number, uintptr_t pc)
 {
     gv_catch_up();
-    gv_tell_event((gv_event){.line = (int64_t)pc, .block = gv_now.block, .number = number, .kind = kind});
+    gv_tell_event((gv_event){.line = gv_event_line(pc),
+        .block = (int32_t)gv_now.block,
+        .number = (int32_t)number,
+        .kind = kind});
 }
 
 void gv_shared_written(void) { gv_tell(GV_EVENT_FENCE, 0, GV_PC); }

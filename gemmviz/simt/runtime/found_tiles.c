@@ -135,7 +135,8 @@ int gv_tiles_found(uint32_t tiles)
                 old = more_words + to;
             }
         }
-        if (old != more_words + to) memmove(more_words + to, old, now * sizeof *old);
+        if (old != more_words + to) // mostly a few words, so no call
+            for (uint32_t i = 0; i < now; i++) more_words[to + i] = old[i];
         from += words;
         to += now;
     }

@@ -13,7 +13,7 @@
 static const gv_layout_line lines[] = {
     NUMBER(GV_MAX_ARRAYS), NUMBER(GV_MAX_SITES), NUMBER(GV_MAX_NOTES), NUMBER(GV_NEVER), NUMBER(GV_PIECE_BYTES),
     NUMBER(GV_NO_BOX), NUMBER(GV_NO_MATRIX), NUMBER(GV_PANEL_NAME), NUMBER(GV_PTX_NAME), NUMBER(GV_WARP),
-    NUMBER(GV_WARPGROUP), NUMBER(GV_NO_ROW),
+    NUMBER(GV_WARPGROUP),
     // gv_note_kind
     NUMBER(GV_NOTE_OUT_OF_BOUNDS), NUMBER(GV_NOTE_BARRIER_LEFT), NUMBER(GV_NOTE_BARRIERS_DIFFER),
     NUMBER(GV_NOTE_STUCK_AT_MBARRIER), NUMBER(GV_NOTE_STUCK_AT_BARRIER), NUMBER(GV_NOTE_OPERAND), NUMBER(GV_NOTE_EARLY),
@@ -67,9 +67,6 @@ static const gv_layout_line lines[] = {
     FIELD(gv_run, fault_pc), FIELD(gv_run, last_pc), FIELD(gv_run, fault_address), FIELD(gv_run, fault_block),
     FIELD(gv_run, fault_thread), FIELD(gv_run, fault_other), FIELD(gv_run, fault_bytes), FIELD(gv_run, fault_write),
     FIELD(gv_run, instruction),
-
-    SIZE(gv_copy), FIELD(gv_copy, block), FIELD(gv_copy, write), FIELD(gv_copy, read), FIELD(gv_copy, thread),
-    FIELD(gv_copy, phase),
 
     SIZE(gv_event), FIELD(gv_event, barrier), FIELD(gv_event, block), FIELD(gv_event, kind), FIELD(gv_event, number),
     FIELD(gv_event, parity), FIELD(gv_event, arrivals), FIELD(gv_event, bytes), FIELD(gv_event, thread),

@@ -4,6 +4,7 @@
 #include "kernel_calls/wmma.h"
 #include "access.h"
 #include "block_memory.h"
+#include "foreseen.h"
 #include "postponed.h"
 #include "shared_memory.h"
 #include <string.h>
@@ -15,7 +16,16 @@ typedef struct {
     char *row; // in memory, or (for a store) a copy of the new data
     uint32_t count;
     int transposed;
+    uintptr_t pc;
 } matrices;
+
+// In the present round: loads that the first lane to arrive has made for all lanes of its warp (`known` NULL: has not).
+static struct {
+    uint64_t round;
+    const gv_known_rows *known;
+    int transposed;
+    uint32_t of_lane[GV_WARP][MOST];
+} made[GV_MOST_POSTPONED];
 
 // Lane l holds two adjacent elements of row l / 4, from 2 (l % 4) on: side by side, the registers of the lanes are the
 // rows. Transposed, it holds those of column l / 4.
@@ -29,31 +39,44 @@ static inline void transpose(uint32_t *words)
     }
 }
 
-static inline __attribute__((always_inline)) void load_all(void *posted[GV_WARP], uint32_t count)
+// Of each lane the registers of its matrices.
+static inline __attribute__((always_inline)) void gather(
+    uint32_t of_lane[GV_WARP][MOST], char *const rows[GV_WARP], uint32_t count, int transposed)
 {
-    const matrices *all = posted[0];
     uint32_t words[MOST][GV_WARP];
     for (uint32_t lane = 0; lane < SIDE * count; lane++) {
-        const matrices *its = posted[lane];
-        gv_bring(its->row, ROW_BYTES);
-        memcpy((char *)words + lane * ROW_BYTES, its->row, ROW_BYTES);
+        gv_bring(rows[lane], ROW_BYTES);
+        memcpy((char *)words + lane * ROW_BYTES, rows[lane], ROW_BYTES);
     }
-    for (uint32_t i = 0; i < count && all->transposed; i++) transpose(words[i]);
-    for (uint32_t lane = 0; lane < GV_WARP; lane++) {
-        const matrices *its = posted[lane];
-        for (uint32_t i = 0; i < count; i++) // no call of memcpy
-            if (i < its->count) its->r[i] = words[i][lane];
+    for (uint32_t i = 0; i < count && transposed; i++) transpose(words[i]);
+    for (uint32_t lane = 0; lane < GV_WARP; lane++)
+        for (uint32_t i = 0; i < count; i++) of_lane[lane][i] = words[i][lane];
+}
+
+static void gather_rows(uint32_t of_lane[GV_WARP][MOST], char *const rows[GV_WARP], uint32_t count, int transposed)
+{
+    switch (count) { // the compiler knows each number
+    case 1: gather(of_lane, rows, 1, transposed); break;
+    case 2: gather(of_lane, rows, 2, transposed); break;
+    default: gather(of_lane, rows, MOST, transposed);
     }
 }
 
 static void load(void *posted[GV_WARP], uint32_t mask)
 {
+    uint32_t of_lane[GV_WARP][MOST], missing = 0;
+    char *rows[GV_WARP];
     (void)mask;
-    switch (((const matrices *)posted[0])->count) { // the compiler knows each number
-    case 1: load_all(posted, 1); break;
-    case 2: load_all(posted, 2); break;
-    default: load_all(posted, MOST);
+    for (uint32_t lane = 0; lane < GV_WARP; lane++) missing |= ((const matrices *)posted[lane])->r != NULL;
+    if (!missing) return;
+    const matrices *all = posted[0];
+    for (uint32_t lane = 0; lane < GV_WARP; lane++) rows[lane] = ((const matrices *)posted[lane])->row;
+    gather_rows(of_lane, rows, all->count, all->transposed);
+    for (uint32_t lane = 0; lane < GV_WARP; lane++) {
+        const matrices *its = posted[lane];
+        for (uint32_t i = 0; its->r && i < its->count; i++) its->r[i] = of_lane[lane][i];
     }
+    if (!gv_now.run->at_once) gv_learn_rows(rows, SIDE * all->count, all->pc);
 }
 
 // Each row is a copy of the new data.
@@ -70,18 +93,54 @@ static void store(void *posted[GV_WARP], uint32_t mask)
     }
 }
 
+// Returns the new values of the running lane's registers before all lanes have arrived; NULL if they are not known.
+static const uint32_t *foreseen(uint32_t number, const matrices *mine)
+{
+    uint32_t lane = gv_lane_now(), bytes = mine->count * (uint32_t)sizeof *mine->r;
+    // They are no registers, or an instruction that is postponed changes them before.
+    int late = !gv_on_stack((uintptr_t)mine->r) || gv_changes((uintptr_t)mine->r, bytes);
+    if (made[number].round != gv_postponed_round) {
+        made[number].round = gv_postponed_round;
+        int names_none = lane >= SIDE * mine->count;
+        made[number].known = late || names_none ? NULL : gv_find_rows(mine->row, SIDE * mine->count, mine->pc);
+        made[number].transposed = mine->transposed;
+        if (made[number].known) {
+            char *rows[GV_WARP];
+            gv_rows_from(rows, made[number].known, mine->row);
+            gather_rows(made[number].of_lane, rows, mine->count, mine->transposed);
+        }
+    }
+    if (!made[number].known) return NULL;
+    gv_must_be_foreseen(made[number].known, mine->row, SIDE * mine->count, mine->pc);
+    if (made[number].transposed != mine->transposed) gv_not_foreseen();
+    return late ? NULL : made[number].of_lane[lane];
+}
+
 void gv_ldmatrix(uint32_t *r, const void *row, uint32_t count, int transposed)
 {
     uintptr_t pc = GV_PC;
-    matrices mine = {r, (char *)row, count, transposed};
+    matrices mine = {r, (char *)row, count, transposed, pc};
     if (gv_lanes() != ~0u) gv_no_warp(pc);
+    gv_before_new_site(pc);
     if (gv_lane_now() < 8 * count) {
         gv_must_be_shared(row, "ldmatrix", pc);
         gv_access_ahead((void *)row, ROW_BYTES, 0, pc);
     }
     gv_work_together(GV_WARP);
-    if (gv_now.run->at_once) gv_warp_instruction(~0u, &mine, load, pc);
-    else *(matrices *)gv_postpone(load, r, count * sizeof *r, pc) = mine;
+    if (gv_now.run->at_once) {
+        gv_warp_instruction(~0u, &mine, load, pc);
+        return;
+    }
+    matrices *kept = gv_postpone_work(load, pc);
+    const uint32_t *values = foreseen(gv_now.postponed - 1, &mine);
+    *kept = mine;
+    if (!values) {
+        gv_will_change((uintptr_t)r, count * sizeof *r);
+        return;
+    }
+    kept->r = NULL;
+    if (count == MOST) memcpy(r, values, MOST * sizeof *r);
+    else memcpy(r, values, count * sizeof *r);
 }
 
 void gv_stmatrix(void *row, const uint32_t *r, uint32_t count, int transposed)
@@ -89,7 +148,7 @@ void gv_stmatrix(void *row, const uint32_t *r, uint32_t count, int transposed)
     uintptr_t pc = GV_PC;
     gv_catch_up();
     char data[ROW_BYTES];
-    matrices mine = {(uint32_t *)r, data, count, transposed};
+    matrices mine = {(uint32_t *)r, data, count, transposed, pc};
     if (gv_lanes() != ~0u) gv_no_warp(pc);
     gv_work_together(GV_WARP);
     gv_warp_instruction(~0u, &mine, store, pc);

@@ -35,14 +35,15 @@ void gv_mbarriers_cluster_met(void) { meetings++; }
 
 static void tell(uint32_t b, int kind, uint32_t parity, uintptr_t pc)
 {
-    gv_tell_event((gv_event){.barrier = (int64_t)known[b].at,
-        .line = (int64_t)pc,
-        .bytes = known[b].bytes,
-        .block = gv_now.block - gv_now.rank + known[b].rank,
-        .number = known[b].number,
-        .arrivals = known[b].arrivals,
+    int64_t bytes = known[b].bytes;
+    gv_tell_event((gv_event){.barrier = gv_event_barrier(known[b].at),
+        .line = gv_event_line(pc),
+        .bytes = bytes > INT32_MAX ? INT32_MAX : bytes < INT32_MIN ? INT32_MIN : (int32_t)bytes,
+        .block = (int32_t)(gv_now.block - gv_now.rank + known[b].rank),
+        .number = (int32_t)known[b].number,
+        .arrivals = (int32_t)known[b].arrivals,
         .kind = kind,
-        .parity = parity,
+        .parity = (int32_t)parity,
         .remote = gv_now.rank != known[b].rank});
 }
 

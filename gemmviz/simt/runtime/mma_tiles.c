@@ -11,8 +11,8 @@ enum { ROWS = 16, COLUMNS = 8, DEPTH = 16, QUAD = 4, GROUPS = 8 };
 enum { KNOWN = 8 /* operands whose numbers are kept, as each is used by several products in a row */ };
 #define EXACT 0x1p24f // whole numbers up to it are exact in a float
 
-// An operand as numbers: A by rows, and B, of which half is used, by rows of columns. `most`: what each is at most
-// without its sign, if all are whole numbers; else a NaN.
+// An operand, lane by lane, as numbers: A by rows, and B, of which half is used, by rows of columns. `most`: what each
+// is at most without its sign, if all are whole numbers; else a NaN.
 typedef struct {
     uint32_t words[GV_WARP * 4];
     float number[ROWS][DEPTH] __attribute__((aligned(64)));
@@ -72,11 +72,15 @@ static GV_AVX512 void work_out_a(numbers *n)
     }
 }
 
-// A word has an element of a row and one of the next row.
+// A word has an element of a row and one of the next row: register r of lane l those of rows 8 r + 2 (l % 4), column
+// l / 4.
 static GV_AVX512 void work_out_b(numbers *n)
 {
+    uint32_t by_rows[2 * QUAD][COLUMNS] __attribute__((aligned(64)));
+    for (uint32_t lane = 0; lane < GV_WARP; lane++)
+        for (uint32_t r = 0; r < 2; r++) by_rows[QUAD * r + lane % QUAD][lane / QUAD] = n->words[2 * lane + r];
     for (uint32_t k = 0; k < DEPTH; k += 4) {
-        __m512i words = _mm512_loadu_si512(n->words + k / 2 * COLUMNS);
+        __m512i words = _mm512_load_si512(by_rows[k / 2]);
         __m512 first = floats(_mm512_cvtepi32_epi16(words), n->type);
         __m512 second = floats(_mm512_cvtepi32_epi16(_mm512_srli_epi32(words, 16)), n->type);
         float *to = n->number[0] + k * COLUMNS;
@@ -99,18 +103,17 @@ static GV_AVX512 float most_of(const float *number, uint32_t count)
     return whole == 0xffff ? _mm512_reduce_max_ps(most) : __builtin_nanf("");
 }
 
-// Returns the numbers of an operand of this number of words.
+// Returns the numbers of an operand of this number of words, sixteen in each vector.
 static GV_AVX512 inline __attribute__((always_inline)) const numbers *numbers_of(
-    numbers *known, uint32_t *next, uint32_t *last, const uint32_t *words, uint32_t count, int type)
+    numbers *known, uint32_t *next, uint32_t *last, const __m512i *words, uint32_t count, int type)
 {
-    __m512i first = _mm512_loadu_si512(words);
     for (uint32_t i = 0; i < KNOWN; i++) { // the last one first, then those beside it
         uint32_t number = (*last + (i % 2 ? KNOWN - (i + 1) / 2 : i / 2)) % KNOWN;
         numbers *n = &known[number];
-        if (n->type != type || _mm512_cmpneq_epi32_mask(first, _mm512_loadu_si512(n->words))) continue;
+        if (n->type != type || _mm512_cmpneq_epi32_mask(words[0], _mm512_loadu_si512(n->words))) continue;
         __mmask16 differ = 0;
-        for (uint32_t w = 16; w < count; w += 16)
-            differ |= _mm512_cmpneq_epi32_mask(_mm512_loadu_si512(words + w), _mm512_loadu_si512(n->words + w));
+        for (uint32_t w = 1; w < count / 16; w++)
+            differ |= _mm512_cmpneq_epi32_mask(words[w], _mm512_loadu_si512(n->words + 16 * w));
         if (differ) continue;
         *last = number;
         return n;
@@ -119,7 +122,7 @@ static GV_AVX512 inline __attribute__((always_inline)) const numbers *numbers_of
     *last = *next;
     *next = (*next + 1) % KNOWN;
     n->type = type;
-    memcpy(n->words, words, count * sizeof *words);
+    for (uint32_t w = 0; w < count / 16; w++) _mm512_storeu_si512(n->words + 16 * w, words[w]);
     if (count == GV_WARP * 4) work_out_a(n);
     else work_out_b(n);
     n->most = most_of(n->number[0], 2 * count);
@@ -198,11 +201,35 @@ static GV_AVX512 void add_doubles(float *const *sums, const numbers *a, const nu
     }
 }
 
-GV_AVX512 void gv_multiply_common(const gv_common_mma *p, int type)
+static GV_AVX512 inline __m512i side_by_side(__m128i a, __m128i b, __m128i c, __m128i d)
 {
-    const numbers *a = numbers_of(known_a, &next_a, &last_a, p->a[0], GV_WARP * 4, type);
-    const numbers *b = numbers_of(known_b, &next_b, &last_b, p->b[0], GV_WARP * 2, type);
-    if (!add_whole(p->sums, a, b)) add_doubles(p->sums, a, b);
+    __m512i lower = _mm512_inserti32x4(_mm512_castsi128_si512(a), b, 1);
+    return _mm512_inserti64x4(lower, _mm256_inserti128_si256(_mm256_castsi128_si256(c), d, 1), 1);
+}
+
+static GV_AVX512 inline __m128i registers_of_b(const gv_lane_mma *one, const gv_lane_mma *other)
+{
+    return _mm_unpacklo_epi64(_mm_loadl_epi64((const void *)one->b), _mm_loadl_epi64((const void *)other->b));
+}
+
+GV_AVX512 void gv_multiply_common(const gv_lane_mma *lanes, uint32_t apart, int type)
+{
+    __m512i of_a[GV_WARP / 4], of_b[GV_WARP / 8];
+    float *sums[GV_WARP];
+    for (uint32_t i = 0; i < GV_WARP / 4; i++) {
+        const gv_lane_mma *l = lanes + 4 * i * (size_t)apart;
+        of_a[i] = side_by_side(_mm_loadu_si128((const void *)l->a), _mm_loadu_si128((const void *)l[apart].a),
+            _mm_loadu_si128((const void *)l[2 * apart].a), _mm_loadu_si128((const void *)l[3 * apart].a));
+        for (uint32_t t = 0; t < 4; t++) sums[4 * i + t] = l[t * apart].sums;
+    }
+    for (uint32_t i = 0; i < GV_WARP / 8; i++) {
+        const gv_lane_mma *l = lanes + 8 * i * (size_t)apart;
+        of_b[i] = side_by_side(registers_of_b(l, l + apart), registers_of_b(l + 2 * apart, l + 3 * apart),
+            registers_of_b(l + 4 * apart, l + 5 * apart), registers_of_b(l + 6 * apart, l + 7 * apart));
+    }
+    const numbers *a = numbers_of(known_a, &next_a, &last_a, of_a, GV_WARP * 4, type);
+    const numbers *b = numbers_of(known_b, &next_b, &last_b, of_b, GV_WARP * 2, type);
+    if (!add_whole(sums, a, b)) add_doubles(sums, a, b);
 }
 #else
 int gv_is_common_mma(const gv_product_kind *kind)
@@ -211,9 +238,10 @@ int gv_is_common_mma(const gv_product_kind *kind)
     return 0;
 }
 
-void gv_multiply_common(const gv_common_mma *p, int type)
+void gv_multiply_common(const gv_lane_mma *lanes, uint32_t apart, int type)
 {
-    (void)p;
+    (void)lanes;
+    (void)apart;
     (void)type;
 }
 #endif

@@ -3,8 +3,9 @@
 #include <string.h>
 
 gv_arguments gv_kept[GV_MOST_POSTPONED][GV_WARP];
-uint64_t gv_postponed_work[GV_WARP];
 gv_warp_work *gv_work_of[GV_MOST_POSTPONED];
+uint32_t gv_works;
+uint64_t gv_postponed_round;
 
 // Of the lanes that wait for others: the number of their instructions, and the first one.
 static uint32_t count[GV_WARP];
@@ -18,9 +19,17 @@ static void nothing_changes(void)
     gv_now.changing_end = 0;
 }
 
+void gv_parts_will_change(uintptr_t at, uint32_t bytes)
+{
+    for (uintptr_t part = at / GV_PART; part <= (at + bytes - 1) / GV_PART; part++)
+        gv_now.changing[part % GV_CHANGING / 64] |= 1ull << part % 64;
+}
+
 void gv_postponed_begin(void)
 {
     nothing_changes();
+    gv_works = 0;
+    gv_postponed_round++;
     gv_now.postponed = gv_now.lanes_ahead = gv_now.looks_ahead = 0;
     gv_now.catch_up = NULL;
 }
@@ -31,11 +40,13 @@ static uint32_t done; // instructions that were done together just now
 static void do_all(void *posted[GV_WARP], uint32_t mask)
 {
     for (uint32_t lane = 1; lane < GV_WARP; lane++)
-        if (count[lane] != count[0] || gv_postponed_work[lane] != gv_postponed_work[0]) gv_stop(GV_AGAIN);
+        if (count[lane] != count[0]) gv_stop(GV_AGAIN);
     for (uint32_t i = 0; i < count[0]; i++) {
         for (uint32_t lane = 0; lane < GV_WARP; lane++) posted[lane] = &gv_kept[i][lane];
         gv_work_of[i](posted, mask);
     }
+    gv_works = 0;
+    gv_postponed_round++;
     gv_now.lanes_ahead = 0;
     done = count[0];
 }
@@ -64,7 +75,6 @@ void gv_begin_postponing(uintptr_t pc)
     if (gv_now.lanes_ahead && warp != mine) gv_stop(GV_AGAIN); // a lane of that warp waits for something else
     warp = mine;
     first_pc[gv_lane_now()] = pc;
-    gv_postponed_work[gv_lane_now()] = 0;
     gv_now.catch_up = gv_catch_up_postponed;
     gv_now.postpones = 1;
 }

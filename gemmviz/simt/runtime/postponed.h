@@ -9,9 +9,10 @@
 #pragma once
 #include "fibres.h"
 #include "last_access.h"
+#include "stop.h"
 #include <string.h>
 
-enum { GV_POSTPONED_BYTES = 128 /* the most bytes of an instruction's arguments */, GV_MOST_POSTPONED = 16 };
+enum { GV_POSTPONED_BYTES = 128 /* the most bytes of an instruction's arguments */, GV_MOST_POSTPONED = 128 };
 
 typedef struct {
     char of[GV_POSTPONED_BYTES] __attribute__((aligned(64)));
@@ -22,34 +23,50 @@ extern gv_arguments gv_kept[GV_MOST_POSTPONED][GV_WARP] __attribute__((visibilit
 void gv_begin_postponing(uintptr_t pc);
 void gv_catch_up_postponed(uintptr_t at, uint32_t bytes);
 
-// A number for the instructions that each lane has postponed, in their order.
-extern uint64_t gv_postponed_work[GV_WARP] __attribute__((visibility("hidden")));
+// What the postponed instructions of a warp do, in their order, and their number so far: the first lane has set it.
 extern gv_warp_work *gv_work_of[GV_MOST_POSTPONED] __attribute__((visibility("hidden")));
+extern uint32_t gv_works __attribute__((visibility("hidden")));
 
-static inline void gv_will_change(uintptr_t at, uint32_t bytes)
+// A number that changes when the postponed instructions of a warp have been done.
+extern uint64_t gv_postponed_round __attribute__((visibility("hidden")));
+
+void gv_parts_will_change(uintptr_t at, uint32_t bytes);
+static inline __attribute__((always_inline)) void gv_will_change(uintptr_t at, uint32_t bytes)
 {
     uintptr_t from = at / GV_PART * GV_PART, end = (at + bytes + GV_PART - 1) / GV_PART * GV_PART;
     if (from < gv_now.changing_from) gv_now.changing_from = from;
     if (end > gv_now.changing_end) gv_now.changing_end = end;
-    if (at % GV_PART + bytes <= GV_PART) {
-        gv_now.changing[at / GV_PART % GV_CHANGING / 64] |= 1ull << at / GV_PART % 64;
-        return;
-    }
-    for (uintptr_t part = at / GV_PART; part <= (at + bytes - 1) / GV_PART; part++)
-        gv_now.changing[part % GV_CHANGING / 64] |= 1ull << part % 64;
+    if (at % GV_PART + bytes <= GV_PART) gv_now.changing[at / GV_PART % GV_CHANGING / 64] |= 1ull << at / GV_PART % 64;
+    else gv_parts_will_change(at, bytes);
 }
 
-// Postpones an instruction of all 32 lanes that changes `bytes` bytes of the running lane's registers at `to`. Returns
-// memory for the lane's arguments, which `work` gets. Not for runs in which each instruction is done at once.
+// Postpones an instruction of all 32 lanes, of which the caller tells what it changes. Returns memory for the lane's
+// arguments, which `work` gets. Not for runs in which each instruction is done at once. Only if there is room.
+static inline __attribute__((always_inline)) void *gv_postpone_further(gv_warp_work *work, uintptr_t pc)
+{
+    uint32_t number = gv_now.postponed++;
+    if (number == gv_works) gv_work_of[gv_works++] = work;
+    else if (gv_work_of[number] != work) gv_stop(GV_AGAIN); // the lanes have gone different ways
+    gv_now.run->last_pc = pc;
+    return &gv_kept[number][gv_lane_now()];
+}
+
+// Whether the running lane has postponed an instruction, and has room for a further one.
+static inline int gv_has_room(void) { return gv_now.postponed - 1 < GV_MOST_POSTPONED - 1; }
+
+// The same, with or without room.
+static inline void *gv_postpone_work(gv_warp_work *work, uintptr_t pc)
+{
+    if (!gv_has_room()) gv_begin_postponing(pc);
+    return gv_postpone_further(work, pc);
+}
+
+// The same; it changes `bytes` bytes of the running lane's registers at `to`.
 static inline void *gv_postpone(gv_warp_work *work, const void *to, uint32_t bytes, uintptr_t pc)
 {
-    if (gv_now.postponed == GV_MOST_POSTPONED || gv_now.catch_up != gv_catch_up_postponed) gv_begin_postponing(pc);
-    uint32_t lane = gv_lane_now(), number = gv_now.postponed++;
-    gv_postponed_work[lane] = gv_postponed_work[lane] * 0x9e3779b97f4a7c15 + (uintptr_t)work;
-    if (!lane) gv_work_of[number] = work;
-    gv_now.run->last_pc = pc;
+    void *kept = gv_postpone_work(work, pc);
     gv_will_change((uintptr_t)to, bytes);
-    return &gv_kept[number][lane];
+    return kept;
 }
 
 // Returns where a postponed instruction finds an operand in registers: at the same place if a postponed instruction
@@ -67,6 +84,13 @@ static inline const void *gv_kept_operand(const void *at, uint32_t bytes, void *
     default: memcpy(room, at, bytes);
     }
     return room;
+}
+
+// Call it before an instruction of all lanes that records accesses ahead. If it is met for the first time, the lane
+// catches up: other lanes may have yet to meet instructions before it, and sites have the order in which they are met.
+static inline void gv_before_new_site(uintptr_t pc)
+{
+    if (gv_now.postponed && gv_last_of(pc)->key != gv_key_of(pc) && !gv_has_site(pc)) gv_catch_up();
 }
 
 // Records an access that the running lane may make before it catches up: no postponed instruction changes its value.

@@ -2,6 +2,7 @@
 #include "access.h"
 #include "block_memory.h"
 #include "fibres.h"
+#include "foreseen.h"
 #include "found_tiles.h"
 #include "packed_panels.h"
 #include "pages.h"
@@ -55,6 +56,7 @@ int gv_record(gv_run *run)
     run->at_once = 1; // see postponed.h
 #endif
     gv_postponed_begin();
+    gv_foreseen_begin();
     gv_pthreads_begin();
     gv_panels_begin();
     gv_shared_begin();

@@ -155,14 +155,6 @@ typedef struct {
     char instruction[GV_PTX_NAME];
 } gv_run;
 
-// One cp.async that arrived: the rows of its write and (GV_NO_ROW: none) of its first read, counted from the first row
-// of its block; phase: when it was issued. The copies of a block are together, sorted by thread.
-enum { GV_NO_ROW = UINT32_MAX };
-typedef struct {
-    uint32_t block, write, read;
-    uint16_t thread, phase;
-} gv_copy;
-
 // Events of an mbarrier; the events from GV_EVENT_FENCE on belong to no mbarrier.
 enum gv_event_kind {
     GV_EVENT_INIT = 0,
@@ -190,13 +182,13 @@ enum gv_event_kind {
     GV_EVENT_CLUSTER_MET = 16,
 };
 
-// One event, in the form of `trace.recording.tma_boxes.Events`. During the run `line` is the address of the
-// instruction, `row` the number of accesses of its thread in the phase before, and `barrier` an address. `arrivals` and
+// One event, in the form of `trace.recording.tma_boxes.Events`. During the run `line` and `barrier` are the places of
+// events.h, and `row` is the number of accesses of its thread in the phase before. `arrivals` and
 // `bytes`: missing at the barrier after it; `number`: completed phases of the barrier (for a wait, the number of the
 // awaited phase), or the number of the signal; `turn`: __syncwarp that its thread had passed in the phase; `remote`:
 // whether the thread is in another block than the barrier.
 typedef struct {
-    int64_t barrier, block, kind, number, parity, arrivals, bytes, thread, phase, line, row, turn, remote;
+    int32_t barrier, block, kind, number, parity, arrivals, bytes, thread, phase, line, row, turn, remote;
 } gv_event;
 
 // The different addresses of barriers and of instructions.
@@ -258,7 +250,10 @@ GV_PYTHON int gv_tiles_found(uint32_t tiles);
 GV_PYTHON uint32_t gv_layout(const gv_layout_line **lines);
 
 GV_PYTHON int gv_copies_begin(uint64_t capacity, uint32_t processes);
-GV_PYTHON uint64_t gv_copies(const gv_copy **log);
+GV_PYTHON uint64_t gv_copies(void);
+// After a complete run: the rows of the write and of the first read (-1: none) of each cp.async that arrived, and the
+// phase in which it was issued. They are sorted by block and thread. Returns 0 without memory.
+GV_PYTHON int gv_copies_found(const gv_run *run, int64_t *found);
 GV_PYTHON void gv_copies_end(void);
 
 // The log of events, and their number, are in memory of Python.
@@ -272,6 +267,10 @@ GV_PYTHON void gv_events_numbered_end(void);
 // without memory.
 GV_PYTHON int gv_rows_found(const gv_run *run, uint64_t event_count, gv_event *events, const int64_t *barrier_of,
     const int64_t *line_of, uint64_t box_count, gv_box *boxes);
+
+// The pieces of boxes that were loaded to shared memory: of each the rows of its write and of its read (-1: none), and
+// the phase in which its box was requested. Returns their number; `found` may be NULL.
+GV_PYTHON uint64_t gv_pieces_found(uint64_t box_count, const gv_box *boxes, int64_t *found);
 
 GV_PYTHON int gv_boxes_begin(uint64_t capacity, uint32_t processes);
 GV_PYTHON uint64_t gv_boxes(const gv_box **log);

@@ -35,7 +35,7 @@ void gv_remote_report(void)
 {
     gv_now.thread = 0;
     for (uint32_t i = 0; used && i < meetings; i++)
-        gv_tell_event((gv_event){.block = gv_now.block,
+        gv_tell_event((gv_event){.block = (int32_t)gv_now.block,
             .number = met[i].phase,
             .kind = GV_EVENT_CLUSTER_MET,
             .parity = met[i].relaxed});
@@ -56,10 +56,10 @@ void gv_cluster_barrier(void)
     gv_catch_up();
     gv_fibre *me = gv_running_fibre();
     if (me->arrived && (me->arrived_in != gv_now.phase || me->arrived_after != gv_made()))
-        gv_tell_event((gv_event){.line = (int64_t)GV_PC,
-            .block = gv_now.block,
-            .number = me->arrived_in,
-            .arrivals = me->arrived_after,
+        gv_tell_event((gv_event){.line = gv_event_line(GV_PC),
+            .block = (int32_t)gv_now.block,
+            .number = (int32_t)me->arrived_in,
+            .arrivals = (int32_t)me->arrived_after,
             .kind = GV_EVENT_CLUSTER_ARRIVED});
     gv_wait_at_cluster_barrier(GV_PC);
 }
@@ -77,12 +77,12 @@ static void make(void *what)
 {
     const access *a = what;
     used = 1;
-    gv_tell_event((gv_event){.line = (int64_t)a->pc,
-        .block = gv_now.block,
-        .number = a->block,
-        .arrivals = gv_cluster.blocks,
+    gv_tell_event((gv_event){.line = gv_event_line(a->pc),
+        .block = (int32_t)gv_now.block,
+        .number = (int32_t)a->block,
+        .arrivals = (int32_t)gv_cluster.blocks,
         .kind = GV_EVENT_REMOTE,
-        .parity = a->arrived});
+        .parity = (int32_t)a->arrived});
     gv_access(a->write ? a->to : (void *)a->from, a->bytes, a->write ? GV_WRITE : 0, a->pc);
     memcpy(a->to, a->from, a->bytes);
     gv_settle();

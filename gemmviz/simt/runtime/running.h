@@ -14,12 +14,14 @@
 //   contexts                                 the switch from one thread to another; it calls nothing
 //   fibres async_copies                      threads and their waits; cp.async
 //   postponed                                instructions that a warp does together, later
+//   foreseen                                 rows of matrices that a warp is about to load
 //   packed_panels pthreads                   arrays that a C kernel allocates, and its threads
 //   cluster events remote                    blocks that run together; events that are no accesses; the shared
 //                                            memory of other blocks
 //   processor elements products wgmma_sums   elements as numbers, and sums of products of a tensor core
 //   mma_tiles wgmma_operands wgmma_products  the common mma; the operands of wgmma, and its products
 //   wgmma_rows                               the rows of what a warpgroup reads for its products
+//   kept_mma                                 products of the common mma that are postponed
 //   ldmatrix mma_quads mma_words wmma wgmma  tensor cores, and the loads of their registers
 //   sync_flags mbarrier_state                flags between blocks; an mbarrier's count
 //   tsan tma_boxes                           the compiler's calls before an access; the copy engine

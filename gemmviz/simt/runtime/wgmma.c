@@ -22,7 +22,7 @@ enum { MOST_THREADS = GV_MAX_CLUSTER * GV_MAX_THREADS, MOST_GROUPS = MOST_THREAD
 // What a thread has issued. Its products are postponed until it waits for them, or does anything that other threads may
 // notice: see postponed.h. Nobody may use the sums before.
 typedef struct {
-    uint32_t used, groups, products, rows_of; // rows_of: so many of its postponed products have their rows
+    uint32_t used, groups, products, rows_of; // used: a bit for each of `kept`; rows_of: products that have their rows
     sums kept[KEPT];
     sums *of[MOST_PRODUCTS];
     gv_wgmma_product own[MOST_PRODUCTS]; // of A in registers, or a product that is made at once
@@ -72,16 +72,17 @@ void gv_wgmma_reset(void)
 
 static sums *sums_at(uint32_t *d, uint32_t *const *apart, uint32_t count, int type, int add)
 {
-    uint32_t used = of[gv_thread_slot()].used, i = 0;
-    while (i < used && of[gv_thread_slot()].kept[i].d != d) i++;
-    if (i == KEPT) gv_stop(GV_TOO_MANY_COPIES);
-    sums *s = &of[gv_thread_slot()].kept[i];
-    if (i == used) {
-        of[gv_thread_slot()].used++;
-        take(s, d, apart, count, type, add);
+    thread_products *mine = &of[gv_thread_slot()];
+    uint32_t i = 0;
+    while (i < KEPT && !(mine->used >> i & 1 && mine->kept[i].d == d)) i++;
+    if (i == KEPT) {
+        i = (uint32_t)__builtin_ctz(~mine->used);
+        if (i >= KEPT) gv_stop(GV_TOO_MANY_COPIES);
+        mine->used |= 1u << i;
+        take(&mine->kept[i], d, apart, count, type, add);
     }
-    s->group = of[gv_thread_slot()].groups;
-    return s;
+    mine->kept[i].group = mine->groups;
+    return &mine->kept[i];
 }
 
 static void note_span(uintptr_t at, uint64_t bytes, uintptr_t pc)
@@ -345,14 +346,14 @@ void gv_wgmma_wait(uint32_t left)
 {
     if (!of) return;
     gv_catch_up();
-    uint32_t groups = of[gv_thread_slot()].groups, kept = 0;
+    thread_products *mine = &of[gv_thread_slot()];
+    uint32_t groups = mine->groups;
     gv_settle();
-    for (uint32_t i = 0; i < of[gv_thread_slot()].used; i++) {
-        sums *s = &of[gv_thread_slot()].kept[i];
-        if (s->group + left < groups) put_back(s);
-        else if (kept++ != i) of[gv_thread_slot()].kept[kept - 1] = *s;
+    for (uint32_t i = 0; i < KEPT; i++) {
+        if (!(mine->used >> i & 1) || mine->kept[i].group + left >= groups) continue;
+        put_back(&mine->kept[i]);
+        mine->used &= ~(1u << i);
     }
-    of[gv_thread_slot()].used = kept;
     uint32_t spans_left = 0, first = gv_now.thread / GV_WARPGROUP * GV_WARPGROUP;
     uint32_t *gone = &ended[gv_thread_slot() / GV_WARPGROUP], end = groups > left ? groups - left : 0;
     if (end <= *gone) return; // another thread of the warpgroup has waited for them

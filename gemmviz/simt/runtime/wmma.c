@@ -3,8 +3,7 @@
 #include "access.h"
 #include "block_memory.h"
 #include "elements.h"
-#include "mma_tiles.h"
-#include "postponed.h"
+#include "kept_mma.h"
 #include "products.h"
 #include "stop.h"
 #include <string.h>
@@ -88,6 +87,20 @@ static struct {
     uint8_t loads, with_own;
 } history[GV_MAX_CLUSTER * GV_MAX_THREADS];
 
+// The common form that was postponed last: of it nothing else needs to be known for the next products, in a kernel that
+// has not loaded fragments.
+static const gv_product_kind *common_kind;
+static gv_warp_work *common_work;
+static int has_loaded;
+
+static void note_load(void)
+{
+    uint32_t me = gv_thread_slot();
+    if (history[me].loads < 2) history[me].loads++;
+    has_loaded = 1;
+    common_kind = NULL;
+}
+
 static int has_own_loads(void)
 {
     uint32_t me = gv_thread_slot();
@@ -159,9 +172,10 @@ void gv_wmma_load(void *x, const void *from, uint32_t leading, int by_columns, c
 {
     uint32_t size = gv_itemsize(f->type);
     if (gv_now.catch_up) gv_now.catch_up((uintptr_t)x, f->count * size);
+    gv_before_new_site(GV_PC);
     if (size == 2 && !f->accumulates) read_operand(from, leading, by_columns, f, GV_PC);
     else touch_elements((char *)from, NULL, leading, by_columns, f, GV_PC);
-    if (!f->accumulates && history[gv_thread_slot()].loads < 2) history[gv_thread_slot()].loads++;
+    if (!f->accumulates) note_load();
     places *p = places_of(f);
     const uint32_t *at = in_memory(p, gv_lane_now(), leading, by_columns);
     uint32_t width = by_columns ? 1 : p->in_tile.run;
@@ -193,100 +207,17 @@ typedef struct {
 } kept_product;
 _Static_assert(sizeof(kept_product) <= GV_POSTPONED_BYTES, "the arguments of a product");
 
-// The postponed products of the common form. Where another one has yet to change an operand, its place is there.
-static gv_common_mma kept_common[GV_MOST_POSTPONED];
-static uint8_t in_place[GV_MOST_POSTPONED][GV_WARP];
-enum { A_IN_PLACE = 1, B_IN_PLACE = 2 };
-
-static void take_operands(gv_common_mma *p, uint32_t lane, int which)
-{
-    const uint32_t *at;
-    if (which & A_IN_PLACE) {
-        memcpy(&at, p->a[lane], sizeof at);
-        memcpy(p->a[lane], at, sizeof p->a[lane]);
-    }
-    if (which & B_IN_PLACE) {
-        uint32_t place[2] = {p->b[lane % 4][lane / 4], p->b[lane % 4 + 4][lane / 4]};
-        memcpy(&at, place, sizeof at);
-        gv_put_b(p, lane, at);
-    }
-}
-
-static void multiply_kept(void *posted[GV_WARP], int type)
-{
-    uint32_t number = (uint32_t)((gv_arguments(*)[GV_WARP])posted[0] - gv_kept);
-    for (uint32_t lane = 0; lane < GV_WARP; lane++)
-        if (in_place[number][lane]) take_operands(&kept_common[number], lane, in_place[number][lane]);
-    gv_multiply_common(&kept_common[number], type);
-}
-
-static void multiply_halves(void *posted[GV_WARP], uint32_t mask)
-{
-    (void)mask;
-    multiply_kept(posted, GV_HALF);
-}
-
-static void multiply_bfloats(void *posted[GV_WARP], uint32_t mask)
-{
-    (void)mask;
-    multiply_kept(posted, GV_BFLOAT16);
-}
-
-static __attribute__((noinline)) int may_stay_in_place(const void *at, uint32_t bytes)
-{
-    if (!gv_changes((uintptr_t)at, bytes)) return 0;
-    gv_will_change((uintptr_t)at, bytes); // a part of it may be written otherwise
-    return 1;
-}
-
-// Whether a postponed instruction changes an operand, which is then used in its place, and is marked as a whole.
-static inline int stays_in_place(const void *at, uint32_t bytes)
-{
-    uintptr_t from = (uintptr_t)at;
-    if (from >= gv_now.changing_end || from + bytes <= gv_now.changing_from) return 0;
-    return may_stay_in_place(at, bytes);
-}
-
-static inline __attribute__((always_inline)) void keep_common(
-    float *d, const uint32_t *a, const uint32_t *b, gv_warp_work *work, uintptr_t pc)
-{
-    enum { BYTES_A = 16, BYTES_B = 8, BYTES_D = 16 };
-    gv_postpone(work, d, BYTES_D, pc);
-    uint32_t lane = gv_lane_now(), number = gv_now.postponed - 1, places = 0, place[2];
-    gv_common_mma *p = &kept_common[number];
-    p->sums[lane] = d;
-    if (__builtin_expect(stays_in_place(a, BYTES_A), 0)) {
-        memcpy(p->a[lane], &a, sizeof a);
-        places = A_IN_PLACE;
-    } else {
-        memcpy(p->a[lane], a, BYTES_A);
-    }
-    if (__builtin_expect(stays_in_place(b, BYTES_B), 0)) {
-        memcpy(place, &b, sizeof place);
-        places |= B_IN_PLACE;
-    } else { // word by word: mostly they were just written, and a wider load would wait for the stores
-        place[0] = ((const volatile uint32_t *)b)[0];
-        place[1] = ((const volatile uint32_t *)b)[1];
-    }
-    gv_put_b(p, lane, place);
-    in_place[number][lane] = (uint8_t)places;
-}
-
-// The common form that was postponed last: of it nothing else needs to be known for the lane's next products.
-static const gv_product_kind *common_kind;
-static gv_warp_work *common_work;
-
 static void multiply_common(void *const d[GV_WARP], const void *const a[GV_WARP], const void *const b[GV_WARP],
     const void *const c[GV_WARP], int type)
 {
-    gv_common_mma p;
+    gv_lane_mma lanes[GV_WARP];
     for (uint32_t lane = 0; lane < GV_WARP; lane++) {
-        p.sums[lane] = d[lane];
-        memcpy(p.a[lane], a[lane], sizeof p.a[lane]);
-        gv_put_b(&p, lane, b[lane]);
+        lanes[lane].sums = d[lane];
+        memcpy(lanes[lane].a, a[lane], sizeof lanes[lane].a);
+        memcpy(lanes[lane].b, b[lane], sizeof lanes[lane].b);
     }
     for (uint32_t lane = 0; lane < GV_WARP; lane++) memmove(d[lane], c[lane], 4 * sizeof(float));
-    gv_multiply_common(&p, type);
+    gv_multiply_common(lanes, 1, type);
 }
 
 static void multiply(void *posted[GV_WARP], uint32_t mask)
@@ -342,9 +273,10 @@ static inline __attribute__((always_inline)) void product_of(
         return;
     }
     if (gv_is_common_mma(kind)) {
-        common_kind = kind;
-        common_work = kind->a->type == GV_HALF ? multiply_halves : multiply_bfloats;
-        keep_common(d, a, b, common_work, pc);
+        common_kind = has_loaded ? NULL : kind;
+        common_work = gv_work_of_common(kind->a->type);
+        if (!gv_has_room()) gv_begin_postponing(pc);
+        gv_keep_common(d, a, b, common_work, pc);
         return;
     }
     kept_product *kept = gv_postpone(multiply, d, kind->bytes_d, pc);
@@ -363,10 +295,7 @@ static __attribute__((noinline)) void product_anew(
 
 void gv_wmma_multiply(void *d, const void *a, const void *b, const void *c, const gv_product_kind *kind)
 {
-    const uint32_t me = gv_thread_slot();
-    if (kind == common_kind && c == d && gv_now.catch_up == gv_catch_up_postponed &&
-        gv_now.postponed < GV_MOST_POSTPONED && !history[me].loads && !history[me].with_own)
-        keep_common(d, a, b, common_work, GV_PC);
+    if (kind == common_kind && c == d && gv_has_room()) gv_keep_common(d, a, b, common_work, GV_PC);
     else product_anew(d, a, b, c, kind, GV_PC);
 }
 

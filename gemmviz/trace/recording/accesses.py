@@ -199,7 +199,7 @@ class Accesses:
         issued. The write is recorded at the wait of its thread; from its issue on, the destination counts as being
         written. A box of the copy engine consists of many copies: its pieces of 16 bytes.
     boxes, events
-        int64, not columns: a row per box of the copy engine, and per event of an mbarrier. See
+        int64 and int32, not columns: a row per box of the copy engine, and per event of an mbarrier. See
         `Recording.boxes` and `Recording.events`.
     """
 
@@ -216,7 +216,7 @@ class Accesses:
     more: Column = field(default_factory=lambda: np.zeros(0, np.uint32))
     copies: Column = field(default_factory=lambda: np.zeros((0, 3), np.int64))
     boxes: Column = field(default_factory=lambda: np.zeros((0, len(fields(Boxes))), np.int64))
-    events: Column = field(default_factory=lambda: np.zeros((0, len(fields(Events))), np.int64))
+    events: Column = field(default_factory=lambda: np.zeros((0, len(fields(Events))), np.int32))
 
     def __len__(self) -> int:
         return len(self.site)

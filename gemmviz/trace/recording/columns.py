@@ -4,7 +4,6 @@ import numpy as np
 
 from gemmviz.simt.recorder import RawTrace
 from gemmviz.trace.recording.accesses import Accesses
-from gemmviz.trace.recording.async_copy_rows import pairs
 from gemmviz.trace.recording.tma_boxes import boxes_of_run
 
 
@@ -18,7 +17,7 @@ def accesses(raw: RawTrace) -> Accesses:
     """
     column = raw.columns
     found = boxes_of_run(raw.tma, raw.shared, raw.barriers)
-    copies = pairs(raw.async_copies, column), found.copies
+    copies = raw.async_copies, found.copies
     return Accesses(
         site=column["site"],
         array=column["which"],

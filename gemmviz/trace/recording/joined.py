@@ -161,7 +161,7 @@ class _Whole:
         return boxes
 
     def _events(self, one: Recording, after: int) -> Column:
-        events = np.array(one.accesses.events, np.int64)
+        events = np.array(one.accesses.events, np.int32)
         events[:, _EVENT["barrier"]] = self._barriers(one)[events[:, _EVENT["barrier"]]]
         _shift(events[:, _EVENT["block"]], self._blocks)
         _shift(events[:, _EVENT["row"]], self._rows)

@@ -98,7 +98,7 @@ class Recording:
     @cached_property
     def events(self) -> Events:
         """The events of the mbarriers, by name."""
-        return Events(*self.accesses.events.T)
+        return Events(*np.ascontiguousarray(self.accesses.events.T, np.int64))
 
     def without_accesses(self) -> "Recording":
         """Return the recording with everything but its accesses, enough to show totals."""

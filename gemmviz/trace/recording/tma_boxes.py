@@ -17,7 +17,6 @@ from gemmviz.simt.layout import NEVER, PIECE_BYTES, BoxKind, EventKind
 from gemmviz.simt.shared_array import SharedArray
 from gemmviz.simt.tma_boxes import TmaReport
 from gemmviz.trace.distinct import distinct
-from gemmviz.trace.recording.box_pieces import pairs
 
 Ints = npt.NDArray[np.int64]
 LOADED, STORED, ADDED = BoxKind
@@ -193,7 +192,7 @@ class Known:
     """The result of `boxes_of_run`: `Accesses.boxes`, `Accesses.events`, and further pairs of `Accesses.copies`."""
 
     boxes: Ints
-    events: Ints
+    events: npt.NDArray[np.int32]
     copies: Ints
 
 
@@ -207,7 +206,7 @@ def barrier_names(raw: TmaReport, barriers: Sequence[SharedArray]) -> tuple[tupl
 
 
 def boxes_of_run(raw: TmaReport, shared: Sequence[SharedArray], barriers: Sequence[SharedArray]) -> Known:
-    """Find the rows of each box, and the pairs of its pieces.
+    """Find the rows of each box.
 
     Parameters
     ----------
@@ -218,7 +217,7 @@ def boxes_of_run(raw: TmaReport, shared: Sequence[SharedArray], barriers: Sequen
     """
     b = raw.boxes
     if not len(b):
-        return Known(np.zeros((0, len(fields(Boxes))), np.int64), raw.events, np.zeros((0, 3), np.int64))
+        return Known(np.zeros((0, len(fields(Boxes))), np.int64), raw.events, raw.pieces)
     store, arrives = b["store"] > 0, b["arrived"] != NEVER
     reads = np.where(store & ~arrives, 0, b["reads"]).astype(np.int64)
     writes = np.where(arrives, b["writes"], 0).astype(np.int64)
@@ -235,7 +234,7 @@ def boxes_of_run(raw: TmaReport, shared: Sequence[SharedArray], barriers: Sequen
             *(array, element, np.where(store, -1, barrier)),
         )
     )
-    return Known(boxes, raw.events, pairs(b, boxes))
+    return Known(boxes, raw.events, raw.pieces)
 
 
 def _numbers(values: Ints, of: Sequence[int]) -> Ints:

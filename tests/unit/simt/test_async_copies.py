@@ -12,7 +12,6 @@ from gemmviz.catalogue.problem import Problem, small_integer_inputs
 from gemmviz.simt import recorder
 from gemmviz.simt.build import build as build_recorder
 from gemmviz.trace.order.timeline import build
-from gemmviz.trace.recording.async_copy_rows import pairs
 from gemmviz.trace.recording.record import record
 from gemmviz.trace.recording.recording import Recording
 
@@ -132,6 +131,13 @@ def test_blocks_that_are_recorded_at_the_same_time_tell_the_same_copies() -> Non
     for workers in (1, 2):
         raw = recorder.run(library, concrete, a, b, deadline_s=20, capacity=4_000_000, workers=workers)
         assert raw.workers == workers
-        found.append(pairs(raw.async_copies, raw.columns))
+        found.append(raw.async_copies)
     assert len(found[0]) > 10_000
     assert (found[0] == found[1]).all()
+    column, (write, read, phase) = raw.columns, found[0].T
+    reads = read >= 0
+    assert (column["write"][write] == 1).all() and (column["write"][read[reads]] == 0).all()
+    for name in ("block_of", "thread_of", "value"):
+        assert (column[name][write[reads]] == column[name][read[reads]]).all()
+    assert (column["phase_of"][read[reads]] == phase[reads]).all() and (np.diff(column["block_of"][write]) >= 0).all()
+    assert 0 < (~reads).sum() < len(reads) and (column["value"][write[~reads]] == 0).all()

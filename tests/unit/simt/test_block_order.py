@@ -7,7 +7,7 @@ import numpy.typing as npt
 import pytest
 
 from gemmviz.simt.block_order import by_block, reordered
-from gemmviz.simt.layout import BOX, COPY, EVENT
+from gemmviz.simt.layout import BOX, EVENT
 from gemmviz.simt.tma_boxes import _lines
 
 
@@ -19,7 +19,7 @@ def _records(kind: np.dtype[Any], block: list[int]) -> npt.NDArray[Any]:
 
 
 @pytest.mark.parametrize("block", [[], [3], [0, 0, 1, 4], [2, 0, 1, 0, 2, 2, 0], [1 << 17, 5, 1 << 16, 5]])
-@pytest.mark.parametrize("kind", [COPY, BOX, EVENT])
+@pytest.mark.parametrize("kind", [BOX, EVENT])
 def test_records_are_sorted_by_block_and_keep_their_order(kind: np.dtype[Any], block: list[int]) -> None:
     records = _records(kind, block)
     found = by_block(records)

@@ -131,6 +131,53 @@ def test_a_warp_s_products_may_wait_for_each_other(
     assert_same(run(job, as_written), at_once(job, as_written))
 
 
+# A loop around a load of A and its product, and whether the run has to be made again: the first lane to load in a round
+# of the loop reads the rows that the lanes had before, if its own row is the same.
+LOOP = """float seen = 0;
+    unsigned half_of[2];
+    for (int i = 0; i < 4; i++) {
+        BODY
+        mma_m16n8k16_f32_f16(sum.x, a, b, sum.x);
+        seen += sum.x[lane % 4];
+        __syncthreads();
+        tile[(lane + i) * 7 % 256] = i + lane;
+        __syncthreads();
+    }
+    C[lane] = seen;"""
+LOOPS = {
+    "the rows are the same": ("ldmatrix_x4(a, &tile[lane % 16 * 16 + lane / 16 * 8]);", False),
+    "half of the lanes name rows": (
+        "ldmatrix_x2(half_of, &tile[lane % 16 * 16]); ldmatrix_x4_trans(a, &tile[lane % 16 * 16 + lane / 16 * 8]); "
+        "a[1] ^= half_of[1];",
+        False,
+    ),
+    "all rows are others": ("ldmatrix_x4(a, &tile[(lane + i) % 16 * 16 + lane / 16 * 8]);", False),
+    "the registers are loaded two times": (
+        "ldmatrix_x4(a, &tile[lane % 16 * 16]); ldmatrix_x4_trans(a, &tile[lane % 16 * 16 + 8]);",
+        False,
+    ),
+    "some lanes have other rows": ("ldmatrix_x4(a, &tile[(lane % 4 ? lane + i : lane) % 16 * 16]);", True),
+    "a lane changes a row that others have read": (
+        "if (lane == 5 && i == 2) tile[3] = 9; ldmatrix_x4(a, &tile[lane % 16 * 16]);",
+        True,
+    ),
+}
+
+
+@pytest.mark.parametrize(("body", "again"), LOOPS.values(), ids=LOOPS)
+def test_rows_of_matrices_are_foreseen(
+    body: str, again: bool, at_once: Callable[..., RawTrace], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[bool] = []
+    job_of = recorder.Job
+    job = probe(LOOP.replace("BODY", body))
+    with monkeypatch.context() as patch:
+        patch.setattr(recorder, "Job", lambda *rest, **kinds: asked.append(rest[-1]) or job_of(*rest, **kinds))
+        found = run(job)
+    assert_same(found, at_once(job))
+    assert asked == [False, *([True] if again and compiler().kind == "clang" else [])]
+
+
 @pytest.mark.parametrize(
     "name",
     [
