@@ -211,7 +211,7 @@ __device__ __forceinline__ void store_turned(const tensor_map &map, int row, int
     int group = threadIdx.x / 128, warp = threadIdx.x % 128 / 32, lane = threadIdx.x % 32;
     bool sends = threadIdx.x % 128 == 0;
     if (sends)
-        tma_store_wait<0>();
+        tma_store_wait<0>(); // the copy engine has read the boxes
     threads_meet(group, 128);
     if constexpr (sizeof(C) == 4) {
         #pragma unroll
@@ -616,4 +616,12 @@ every_shape(int M, int N, int K, const T *A_elements, const T *B_elements, OUT *
 // expect = ["barrier divergence", "element of C never written"]
 // at = [256, 64, 320]
 // set = { BM = 128, BN = 64, STAGES = 2, CLUSTER = 1, BLOCKS = 1, TURNS = 2 }
+//
+// [boxes-not-free]
+// title = "Turned, without waiting until the copy engine has read the boxes of C"
+// find = "tma_store_wait<0>(); // the copy engine has read the boxes"
+// replace = ";"
+// expect = ["race"]
+// at = [16, 64, 64]
+// set = { BM = 8, BN = 64, STAGES = 2, CLUSTER = 1, ACROSS = 1, SPLIT = 1, TOGETHER = 0, BLOCKS = 1, TURNS = 1, TURNED = 1 }
 // ---
