@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from gemmviz.catalogue.guessing.functions import Function, Parameter
 from gemmviz.catalogue.guessing.geometry import Votes, geometry
 from gemmviz.catalogue.guessing.indexing import Indexing
+from gemmviz.catalogue.guessing.repeats import repeats
 from gemmviz.catalogue.guessing.roles import (
     DISTANCE,
     LEFT_OVER,
@@ -62,6 +63,10 @@ def assign(function: Function, indexing: Indexing, tiles: Mapping[str, int] | No
     for name in (one for one in whole if _OFFSET.fullmatch(one)):
         roles.of[name] = "0"
         roles.why[name] = GuessReason(0.7, tr("{name} is called like a place in the matrix: 0 is its start", name=name))
+    for name in repeats(function):
+        roles.of[name] = "1"
+        why = tr("{name} says how often the product is computed, and once is enough", name=name)
+        roles.why[name] = GuessReason(0.7, why)
     sizes = {name for name in whole if name.lower() not in ("alpha", "beta") and name not in roles.of}
     votes = geometry(indexing, roles, sizes)
     _sizes(function, roles, votes)

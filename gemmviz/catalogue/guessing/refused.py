@@ -93,7 +93,9 @@ def _may_be_ours(made: Guess, line: str, *, undeclared: bool) -> bool:
     macros_of_ours = made.params.keys() - in_entry
     if not macros_of_ours.isdisjoint(re.findall(r"\w+", line)):
         return True
-    return not undeclared and bool(made.params) and not is_stated(made, "params")
+    words = {word for text in (made.text, *made.headers) for word in re.findall(r"\w+", text)}
+    # A side of the block that only the launch has is nowhere in the texts.
+    return not undeclared and not words.isdisjoint(made.params) and not is_stated(made, "params")
 
 
 def _headers_are_known(made: Guess) -> bool:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from gemmviz.catalogue.guessing.cxx import ParsedSource
 from gemmviz.catalogue.guessing.functions import Function, Parameter
 from gemmviz.catalogue.guessing.polynomial import Lookup, looked_up, parse
+from gemmviz.catalogue.guessing.repeats import repeats
 from gemmviz.catalogue.guessing.roles import DISTANCE, LEFT_OVER, WHOLE, Roles, is_size_word
 
 # A constant that is called like a size may be this small; another one is then rather a tile.
@@ -65,7 +66,8 @@ def size_constants(function: Function, source: ParsedSource) -> list[SizeConstan
         The kernel, with the helpers that it calls, and its file.
     """
     whole = [p.name for p in function.parameters if not p.pointer and p.type in WHOLE]
-    sizes = [name for name in whole if not DISTANCE.fullmatch(name)]
+    counts = repeats(function)
+    sizes = [name for name in whole if not DISTANCE.fullmatch(name) and name not in counts]
     taken = {p.name for p in function.parameters} | {name for _, name, _ in function.template}
     if len(sizes) >= len("MNK") or sum(p.pointer for p in function.parameters) < len("ABC"):
         return []

@@ -125,9 +125,12 @@ def numbered(text: str) -> tuple[list[str], list[int]]:
 
 
 def is_whole(value: tuple[str, ...]) -> bool:
-    """Return whether tokens may be a whole-number constant: numbers, names, arithmetic."""
-    return bool(value) and all(
-        re.fullmatch(r"(?:0[xX][0-9a-fA-F]+|\d+)[uUlL]*|[A-Za-z_]\w*|[-+*/%()]|<<|>>", t) for t in value
+    """Return whether tokens may be a whole-number constant: numbers, names, arithmetic. A type is none."""
+    named = value[-1:] and value[-1] in _TYPES and all(map(str.isidentifier, value))
+    return (
+        bool(value)
+        and not named
+        and all(re.fullmatch(r"(?:0[xX][0-9a-fA-F]+|\d+)[uUlL]*|[A-Za-z_]\w*|[-+*/%()]|<<|>>", t) for t in value)
     )
 
 
@@ -148,5 +151,11 @@ def partners(tokens: list[str]) -> list[int]:
     return found
 
 
+_TYPES = {
+    *("float", "double", "half", "__half", "half2", "__half2", "nv_half", "__nv_half", "nv_half2", "__nv_half2"),
+    *("__nv_bfloat16", "nv_bfloat16", "__nv_bfloat162", "nv_bfloat162", "__nv_fp8_e4m3", "__nv_fp8_e5m2"),
+    *("int", "unsigned", "long", "short", "char", "bool", "size_t", "float2", "float4", "double2", "void"),
+    *(f"{sign}int{bits}_t" for sign in ("", "u") for bits in (8, 16, 32, 64)),
+}
 _COMPUTE = {"max", "min", "sizeof", "int", "size_t", "unsigned", "ceil", "floor"}
 _CHOOSING = {"?", ":", "<", ">", "<=", ">=", "==", "::", ","}
