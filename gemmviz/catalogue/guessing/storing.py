@@ -31,7 +31,7 @@ def stores_nothing(kernel: Function) -> bool:
     if not _ASM.isdisjoint(body):
         return False
     for at, (word, behind) in enumerate(pairwise(body)):
-        called = _before_angles(body, at) if word == ">" else word  # ``store<16>(`` is a call, too
+        called = _before_angles(body, at) if word in (">", ">>") else word  # ``store<16>(`` is a call, too
         if behind == "(" and called.isidentifier() and called not in _STORES_NOTHING:
             return False
         if behind in _ASSIGNS and (word in ("]", ")") or _is_reached(body, at)):

@@ -127,6 +127,17 @@ def test_a_name_that_may_come_from_elsewhere_is_no_flaw(tmp_path: Path, head: st
     assert not settled(tmp_path, head + UNKNOWN, BuildError("mine.cu", 7)).flaws
 
 
+def test_a_side_of_the_block_that_only_the_guess_has_is_not_what_they_refuse(tmp_path: Path) -> None:
+    """The lambda returns nothing, so its value is no index."""
+    text = kernel("s += A[at(i, k)] * B[at(k, j)]").replace(
+        PLACE, PLACE + "auto at = [&](int y, int x) { y *N + x; };\n"
+    )
+    text = text[: text.index("void run")]  # no launch: the guess has names for the sides of the block
+    line = next(at for at, one in enumerate(text.splitlines(), 1) if "s +=" in one)
+    found = settled(tmp_path, text, BuildError("mine.cu", line))
+    assert [(one.kind, one.line) for one in found.flaws] == [("not compiled", line)]
+
+
 # A macro that nobody gives a value: gemmviz guesses one.
 GUESSED = HEAD + LOOP.format(kind="float", term="s += A[i * N + k] * B[k * N + j]").replace(
     "float s = 0;", "float s = 0;\nfloat part[DEPTH] = 0;"
