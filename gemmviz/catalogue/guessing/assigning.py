@@ -3,6 +3,7 @@
 import re
 from collections.abc import Mapping
 
+from gemmviz.catalogue.guessing.enumerations import ENUM
 from gemmviz.catalogue.guessing.functions import Function, Parameter
 from gemmviz.catalogue.guessing.geometry import Votes, geometry
 from gemmviz.catalogue.guessing.indexing import Indexing
@@ -77,7 +78,7 @@ def assign(function: Function, indexing: Indexing, tiles: Mapping[str, int] | No
     has_first = False
     # Whatever stands before them, parameters called alpha and beta are that.
     for p in sorted((one for one in reals if not is_map(one)), key=lambda one: one.name.lower() not in _NEUTRAL):
-        known = p.type in REAL or p.type not in ("bool", "dim3")
+        known = p.type in REAL or p.type not in ("bool", "dim3", ENUM)
         role = "beta" if "beta" in p.name.lower() or (has_first and not roles.parameter("beta")) else "alpha"
         fits = known and not roles.parameter(role)
         # A scalar with another name may mean anything: with its neutral value C is the product, or the guess is wrong.

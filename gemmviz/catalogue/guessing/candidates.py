@@ -8,6 +8,7 @@ from itertools import chain, islice
 
 import numpy as np
 
+from gemmviz.catalogue.guessing.enumerations import ENUM
 from gemmviz.catalogue.guessing.folding import bracket, evaluate
 from gemmviz.catalogue.guessing.guessed_matter import SURE, Guess, is_stated
 from gemmviz.catalogue.guessing.kernel_text import kernel_text
@@ -96,8 +97,8 @@ def candidates(guess: Guess) -> Iterator[Guess]:
 
 
 def is_flag(kind: str, role: str) -> bool:
-    """Return whether a parameter without a role may be a flag, such as one for a layout: a whole number."""
-    return not role and (kind in WHOLE or kind == "bool")
+    """Return whether a parameter without a role may be a flag, such as one for a layout: a number, an enumeration."""
+    return not role and (kind in WHOLE or kind in ("bool", ENUM))
 
 
 def _flagged(guess: Guess, flags: list[str]) -> Iterator[Guess]:

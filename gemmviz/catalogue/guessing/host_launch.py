@@ -8,6 +8,7 @@ from gemmviz.catalogue.expression import Expression
 from gemmviz.catalogue.guessing.allocated_sizes import allocated_sizes
 from gemmviz.catalogue.guessing.c_values import c_value
 from gemmviz.catalogue.guessing.cxx import ParsedSource
+from gemmviz.catalogue.guessing.enumerations import ENUM
 from gemmviz.catalogue.guessing.folding import bracket
 from gemmviz.catalogue.guessing.functions import Function
 from gemmviz.catalogue.guessing.grid_sides import (
@@ -198,7 +199,7 @@ def computed_arguments(launch: HostLaunch, function: Function, source: ParsedSou
         role = roles.of.get(parameter.name, "")
         # Of two parameters that seem to be one size, the second may be a part of it: the number of vectors, of tiles.
         first = roles.parameter(role) or parameter.name
-        whole = parameter.type in WHOLE or parameter.type == "bool"
+        whole = parameter.type in WHOLE or parameter.type in ("bool", ENUM)
         if parameter.pointer or not whole or (role in _GIVEN and parameter.name == first):
             continue
         own, same = (number_at(launch, source, places[one]) for one in (parameter.name, first))
