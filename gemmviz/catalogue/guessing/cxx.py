@@ -8,7 +8,7 @@ from itertools import chain, islice
 from gemmviz.catalogue.guessing.callers import ways_up
 from gemmviz.catalogue.guessing.concepts import concepts, with_types
 from gemmviz.catalogue.guessing.constant_objects import Fields, Objects
-from gemmviz.catalogue.guessing.enumerations import ENUM, OF_CUBLAS, enumerations, numbers_of
+from gemmviz.catalogue.guessing.enumerations import OF_CUBLAS, enumerations, numbers_of, with_enums
 from gemmviz.catalogue.guessing.functions import Function, HostFile, Parameter
 from gemmviz.catalogue.guessing.handed_shapes import with_shapes_of_callers
 from gemmviz.catalogue.guessing.heads import body_at, bounds_of, clusters_of, head_of, parameters_of, template_of
@@ -163,8 +163,12 @@ def read_source(text: str, around: Surroundings | None = None) -> ParsedSource:
     constants = declared | {name: value for name, value in objects.items() if is_whole(value)} | _declared(tokens)
     enums |= enumerations(tokens) | OF_CUBLAS
     chosen = {p.type for one in kernels for p in one.parameters if not p.pointer} & enums.keys()
-    constants = numbers_of([*chain(*(numbered(_blank(one))[0] for one in plain_headers)), *tokens], chosen) | constants if chosen else constants
-    kernels = [_with_enums(one, chosen) for one in kernels]
+    constants = (
+        numbers_of([*chain(*(numbered(_blank(one))[0] for one in plain_headers)), *tokens], chosen) | constants
+        if chosen
+        else constants
+    )
+    kernels = [with_enums(one, chosen) for one in kernels]
     named = concepts((*plain_headers, plain))
     kernels, others = ([with_types(known_objects.filled(one), named) for one in some] for some in (kernels, others))
     around_it = [_neighbour(header, objects, functions, known_objects) for header in plain_headers]
@@ -191,12 +195,6 @@ def read_source(text: str, around: Surroundings | None = None) -> ParsedSource:
         enums=enums,
         variables=frozenset(name for one in (*plain_headers, plain) for name in _VARIABLE.findall(one)),
     )
-
-
-def _with_enums(kernel: Function, names: set[str]) -> Function:
-    """Return a kernel with one type for its parameters that are values of some enumerations."""
-    parameters = (replace(p, type=ENUM) if p.type in names and not p.pointer else p for p in kernel.parameters)
-    return replace(kernel, parameters=tuple(parameters))
 
 
 def kernels_of(text: str) -> Sequence[Function]:

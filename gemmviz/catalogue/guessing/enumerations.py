@@ -2,7 +2,9 @@
 
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
+from gemmviz.catalogue.guessing.functions import Function
 from gemmviz.catalogue.guessing.polynomial import parse
 from gemmviz.catalogue.guessing.tokens import closing, split
 
@@ -51,7 +53,7 @@ def numbers_of(tokens: Sequence[str], wanted: set[str]) -> dict[str, tuple[str, 
     wanted
         The names of the enumerations.
     """
-    found = {
+    found: dict[str, tuple[str, ...]] = {
         value: (str(number),)
         for name, values in OF_CUBLAS.items()
         if name in wanted
@@ -62,6 +64,18 @@ def numbers_of(tokens: Sequence[str], wanted: set[str]) -> dict[str, tuple[str, 
         if named and named[0] in wanted:
             found |= _numbered(tokens[named[1] + 1 : closing(list(tokens), named[1])])
     return found
+
+
+def with_enums(kernel: Function, names: set[str]) -> Function:
+    """Return a kernel with one type, `ENUM`, for its parameters that are values of some enumerations.
+
+    Parameters
+    ----------
+    kernel, names
+        The kernel, and the names of the enumerations.
+    """
+    parameters = (replace(p, type=ENUM) if p.type in names and not p.pointer else p for p in kernel.parameters)
+    return replace(kernel, parameters=tuple(parameters))
 
 
 def _numbered(inside: Sequence[str]) -> Iterator[tuple[str, tuple[str, ...]]]:

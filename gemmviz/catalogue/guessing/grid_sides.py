@@ -57,21 +57,24 @@ def meant_sides(
     return meant
 
 
-def names_of_sides(launch: HostLaunch, roles: Roles, constants: Mapping[str, object]) -> dict[str, str]:
+def names_of_sides(
+    launch: HostLaunch, function: Function, roles: Roles, constants: Mapping[str, object]
+) -> dict[str, str]:
     """Return the sizes that the host's names say in a launch, where no argument gives them: ``a_rows`` is M.
 
     Parameters
     ----------
-    launch
-        The launch.
+    launch, function
+        The launch, and its kernel.
     roles
         The roles of the kernel's parameters.
     constants
         The constants of the files.
     """
+    passed = {roles.of.get(one.name) for one, _ in zip(function.parameters, launch.arguments, strict=False)}
     words = (word for part in (*launch.grid, *launch.block) for word in part if word.isidentifier())
     named = {word: named_so(word) for word in words if word not in constants and word not in launch.constants}
-    return {word: size for word, size in named.items() if size and size not in roles.of.values()}
+    return {word: size for word, size in named.items() if size and size not in passed}
 
 
 def has_structures(launch: HostLaunch, function: Function) -> bool:

@@ -218,13 +218,7 @@ def _describe(function: Function, source: ParsedSource, path: Path, text: str, n
         },
         stores=sums_of(stored),
         epilogue="relu" if any("relu" in word.lower() for word in (function.name, *read.function.body)) else "",
-        adds=adds(
-            read.index.pointers.get(c_name),
-            c_name,
-            read.function,
-            read.source,
-            has_beta="beta" in read.roles.of.values(),
-        ),
+        adds=adds(read.index.pointers.get(c_name), c_name, read.function, read.source, named),
         reads_result=_reads(read.index.pointers.get(c_name), read.roles),
         structs=joined(structures, scales),
     )

@@ -325,7 +325,7 @@ def _names(launch: HostLaunch, function: Function, source: ParsedSource, roles: 
                 names.setdefault(role.lower(), role)
     for side, size in usual_sides(function.parameters, launch.arguments, roles):
         names.setdefault(side, size)
-    return names_of_sides(launch, roles, source.constants) | names
+    return names_of_sides(launch, function, roles, source.constants) | names
 
 
 def _own_sizes(source: ParsedSource, roles: Roles) -> dict[str, str]:

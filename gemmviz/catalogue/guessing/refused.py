@@ -64,7 +64,12 @@ def compile_flaw(made: Guess, recorder: BuildError, device: BuildError | None) -
         return None
     if made.path.name not in str(recorder) or made.missing or not _headers_are_known(made):
         return None
-    if _OF_OTHERS.search(lines[recorder.line - 1]) or "std" in re.findall(r"\w+", str(recorder)):
+    # No compiler of kernels takes a launch: it is host code that was not left out.
+    if (
+        "<<<" in lines[recorder.line - 1]
+        or _OF_OTHERS.search(lines[recorder.line - 1])
+        or "std" in re.findall(r"\w+", str(recorder))
+    ):
         return None
     said = str(recorder).rpartition(f"{made.path.name}:{recorder.line}: ")[2]
     found = _UNDECLARED.search(said)

@@ -46,7 +46,9 @@ _MANY, _FEW = 3, 16
 C_IS_ZERO_BEFORE = mark("C is zero before the launch: the kernel reads it, and nothing in the files was seen to set it")
 ONLY_WHERE_EQUAL = mark("unless {conditions}, C is wrong with the launch in the file itself")
 GRID_IS_TURNED = mark("the sides of the grid are exchanged: as the file itself has them, it is wrong")
-GRID_IS_MADE_OF_K = mark("the grid grows with M and N: as the file itself has it, with K, it leaves out elements of C")
+GRID_LACKS_A_SIDE = mark(
+    "the grid grows with M and N: as the file itself has it, it leaves out elements of C where the sizes differ"
+)
 ONLY_ONE_ELEMENT = mark("recorded: C is right at {size}, but only there: no launch with more than one thread is right")
 TryOne = Callable[[Kernel, Problem], str]
 
@@ -180,7 +182,7 @@ def _notes(found: Guess, guess: Guess) -> Iterator[str]:
     if found.roles == guess.roles and found.grid == guess.grid[::-1] != guess.grid and is_launched_so(guess):
         yield tr(GRID_IS_TURNED)
     if found.roles == guess.roles and grid_lacks_a_side(guess, found):
-        yield tr(GRID_IS_MADE_OF_K)
+        yield tr(GRID_LACKS_A_SIDE)
     if found.adds and not guess.adds:
         yield tr(C_IS_ZERO_BEFORE)
     narrow = [one for one in SQUARE if one in found.requires and one not in guess.requires]
@@ -227,6 +229,8 @@ def _any_size(right: Guess, size: Problem, try_one: TryOne) -> Guess:
                 break
             made, alone = more, odd_size(more, name, size)
     last = odd_size(made, "MNK", size)
+    if last is not None and last.m == last.n and odd.m != odd.n:
+        last = doubled(guessed_kernel(made), last) or last
     square = last is not None and last.m == last.n and odd.m != odd.n  # it may need equal sizes, and no multiples
     if made is right or last is None or square or _wrong_somewhere(made, last, try_one)[0]:
         grouped = in_groups(right, size, lambda one, at: _wrong(one, at, try_one)) if "gridDim" in right.text else None

@@ -11,6 +11,7 @@ _TOKEN = re.compile(
     r"[A-Za-z_]\w*|0[xX][0-9a-fA-F]+[uUlL]*|\d+\.?\d*(?:[eE][+-]?\d+)?[fFuUlL]*"
     r"|<<<|>>>|<<=|>>=|<<|>>|<=|>=|==|!=|&&|\|\||\+\+|--|\+=|-=|\*=|/=|%=|&=|\|=|->|::|[^\s\w]"
 )
+_LINE_END = re.compile(r"\\?\n")
 _SEPARATED = re.compile(r"\b(?:0[xX][0-9a-fA-F]+(?:'[0-9a-fA-F]+)+|\d+(?:'\d+)+)")
 OPEN, CLOSE = {"(": ")", "[": "]", "{": "}"}, {")", "]", "}"}
 # A longer file is cut off here: a kernel is short, and guessing must end soon.
@@ -94,10 +95,14 @@ def tokens_of(text: str) -> tuple[str, ...]:
 
 def without_comments(text: str) -> str:
     """Return the text with the same lines, but without comments and with empty strings."""
-    return _COMMENT_OR_STRING.sub(
-        lambda found: '""' if found[0][0] == '"' else "0" if found[0][0] == "'" else " " + "\n" * found[0].count("\n"),
-        text,
-    )
+    return _COMMENT_OR_STRING.sub(_without, text)
+
+
+def _without(found: re.Match[str]) -> str:
+    begin = found[0][0]
+    # A comment in a macro may have several lines: then the macro goes on behind it.
+    ends = "".join(_LINE_END.findall(found[0])) if found[0].startswith("/*") else "\n" * found[0].count("\n")
+    return '""' if begin == '"' else "0" if begin == "'" else " " + ends
 
 
 def with_whole_launches(text: str) -> str:

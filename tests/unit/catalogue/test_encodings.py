@@ -37,7 +37,7 @@ def test_utf_16_keeps_its_line_ends() -> None:
 
 
 def test_comments_in_two_encodings_do_not_hide_the_code() -> None:
-    raw = "// größer\n".encode() + "// Проверка\n".encode("utf-8") + "// Выбор И\n".encode("cp1251") + b"float a;\n"
+    raw = "// größer\n".encode() + "// Проверка\n".encode() + "// Выбор И\n".encode("cp1251") + b"float a;\n"
     text, name = encodings.decoded(raw) or ("", "")
     assert text.endswith("float a;\n") and text.encode(name) == raw
     assert encodings.decoded(raw + b"\x00") is None

@@ -2,14 +2,16 @@
 
 from pathlib import Path
 
+import pytest
 from settled_files import settled
 
+from gemmviz.catalogue.guessing.cxx import kernels_of
 from gemmviz.catalogue.guessing.grid_sides import names_of_sides
 from gemmviz.catalogue.guessing.guess import guess
 from gemmviz.catalogue.guessing.launches import HostLaunch
 from gemmviz.catalogue.guessing.other_grids import grid_lacks_a_side
 from gemmviz.catalogue.guessing.roles import Roles
-from gemmviz.catalogue.guessing.settle import GRID_IS_MADE_OF_K, ONLY_ONE_ELEMENT
+from gemmviz.catalogue.guessing.settle import GRID_LACKS_A_SIDE, ONLY_ONE_ELEMENT
 
 TILED = """
 __global__ void multiply(const float *A, const float *B, float *C, int rows, int inner, int columns) {
@@ -43,10 +45,11 @@ extern "C" __global__ __launch_bounds__(128) void gemm(
 """
 
 
-def test_a_grid_with_k_in_place_of_a_side_of_c_is_mended_and_said(tmp_path: Path) -> None:
-    made = settled(tmp_path, TILED.replace("{across}", "inner").replace("{down}", "inner"))
+@pytest.mark.parametrize("side", ["inner", "rows"])
+def test_a_grid_without_a_side_of_c_is_mended_and_said(tmp_path: Path, side: str) -> None:
+    made = settled(tmp_path, TILED.replace("{across}", side).replace("{down}", side))
     assert made.right and made.grid == ("ceil(N / 8)", "ceil(M / 8)")
-    assert GRID_IS_MADE_OF_K in made.settled
+    assert GRID_LACKS_A_SIDE in made.settled
 
 
 def test_a_grid_of_rows_and_columns_lacks_none() -> None:
@@ -66,10 +69,11 @@ def test_blocks_are_found_along_both_sides_although_one_has_all_rows_of_a_small_
 
 
 def test_a_size_that_only_the_host_names_is_taken_from_its_name() -> None:
-    launch = HostLaunch("multiply", (), (("a_rows",), ("b_cols",)), (("t",),), (), (("A",), ("B",), ("C",)))
+    launch = HostLaunch("multiply", (), (("a_rows",), ("b_cols",)), (("t",),), (), (("A",), ("B",), ("C",), ("n",)))
+    (kernel,) = kernels_of("__global__ void multiply(float *A, float *B, float *C, int width) {}")
     roles = Roles(of={"A": "A", "B": "B", "C": "C", "width": "N"})
-    assert names_of_sides(launch, roles, {}) == {"a_rows": "M"}
-    assert names_of_sides(launch, roles, {"a_rows": ("512",)}) == {}
+    assert names_of_sides(launch, kernel, roles, {}) == {"a_rows": "M"}
+    assert names_of_sides(launch, kernel, roles, {"a_rows": ("512",)}) == {}
 
 
 def test_a_launch_of_one_thread_for_one_element_proves_nothing(tmp_path: Path) -> None:

@@ -138,6 +138,13 @@ def test_a_side_of_the_block_that_only_the_guess_has_is_not_what_they_refuse(tmp
     assert [(one.kind, one.line) for one in found.flaws] == [("not compiled", line)]
 
 
+def test_a_launch_that_was_compiled_is_none(tmp_path: Path) -> None:
+    """Host code that could not be left out is no fault of the file."""
+    text = "__device__ " + LAUNCH + kernel(RIGHT)[: kernel(RIGHT).index("void run")]
+    line = next(at for at, one in enumerate(text.splitlines(), 1) if "<<<" in one)
+    assert not settled(tmp_path, text, BuildError("mine.cu", line)).flaws
+
+
 # A macro that nobody gives a value: gemmviz guesses one.
 GUESSED = HEAD + LOOP.format(kind="float", term="s += A[i * N + k] * B[k * N + j]").replace(
     "float s = 0;", "float s = 0;\nfloat part[DEPTH] = 0;"

@@ -179,3 +179,30 @@ def test_arrays_of_the_standard_library_are_known() -> None:
     assert record(gemm).wrong == 0
     if nvrtc_alone.library() is not None:
         assert not nvrtc_alone.errors(gemm, "sm_80")
+
+
+# Each thread computes the element of another one.
+EXCHANGED = """
+__global__ void gemm(const float *A, const float *B, float *C, int M, int N, int K)
+{
+    __shared__ float sums[64];
+    int mine = threadIdx.y * 8 + threadIdx.x, other = 63 - mine;
+    int row = blockIdx.y * 8, col = blockIdx.x * 8;
+    float sum = 0;
+    for (int k = 0; k < K; k++)
+        sum += row + other / 8 < M && col + other % 8 < N ? A[(row + other / 8) * K + k] * B[k * N + col + other % 8]
+                                                          : 0;
+    sums[other] = sum;
+    {barrier}
+    if (row + mine / 8 < M && col + mine % 8 < N) C[(row + mine / 8) * N + col + mine % 8] = sums[mine];
+}
+"""
+
+
+def test_a_barrier_without_its_brackets_is_none() -> None:
+    """nvcc takes it, with a warning."""
+    with_it, without = (
+        record(job(EXCHANGED.replace("{barrier}", word)), deadline_s=10)
+        for word in ("__syncthreads();", "__syncthreads;")
+    )
+    assert with_it.wrong == 0 and without.wrong > 0
