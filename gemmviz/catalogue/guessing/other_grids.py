@@ -24,12 +24,10 @@ def by_own_code(guess: Guess) -> Iterator[Guess]:
 
     Host code that was only tried with square matrices may divide the wrong size.
     """
+    extents = {f"{front}{axis}": side for axis, side in zip("XYZ", guess.block, strict=False) for front in _OF_BLOCK}
+    known = {*"MNK", "ceil", "floor", *guess.params}
     for one in guess.others[-1:]:
-        extents = {
-            f"{front}{axis}": side for axis, side in zip("XYZ", guess.block, strict=False) for front in _OF_BLOCK
-        }
         grid = tuple(re.sub(r"\w+", lambda word: extents.get(word[0], word[0]), side) for side in one.grid)
-        known = {*"MNK", "ceil", "floor", *guess.params}
         fits = one.block == guess.block or grid != one.grid
         if fits and grid_lacks_a_side(guess, one) and {*re.findall(r"[A-Za-z]\w*", " ".join(grid))} <= known:
             yield replace(guess, grid=grid, why=guess.why | {"grid": one.why["grid"]})
