@@ -273,3 +273,9 @@ def test_a_function_of_std_gets_its_header_in_the_place_of_another_include() -> 
 def test_its_header_does_not_depend_on_a_condition() -> None:
     begin = "#ifdef _WIN32\n#include <windows.h>\n#endif\n#include <map>\n#include <vector>\n"
     assert device_code(begin + ROUNDED).splitlines()[3:5] == [" " * 14, "#include <cmath> "]
+
+
+@pytest.mark.parametrize("broken", ["call(more(n);", "call(n));", "int list[n = 3;"])
+def test_a_bracket_too_few_in_host_code_does_not_hide_the_kernel(broken: str) -> None:
+    code = device_code(f"void run(int n) {{\n    {broken}\n    std::vector<int> v(n);\n}}\n" + ROUNDED)
+    assert code.strip() == ROUNDED.strip()

@@ -110,6 +110,13 @@ def test_a_name_that_is_declared_nowhere_is_a_flaw_if_two_compilers_say_so(tmp_p
     assert not settled(tmp_path, UNKNOWN, BuildError("mine.cu", line + 5)).flaws
 
 
+def test_an_exercise_that_is_not_solved_is_a_flaw(tmp_path: Path) -> None:
+    text = kernel("s += FIXME")
+    line = next(at for at, one in enumerate(text.splitlines(), 1) if "FIXME" in one)
+    (flaw,) = settled(tmp_path, text, BuildError("mine.cu", line)).flaws
+    assert (flaw.kind, flaw.line) == ("not compiled", line) and "FIXME is declared nowhere" in flaw.text
+
+
 def test_the_file_beside_it_that_declares_the_name_is_named(tmp_path: Path) -> None:
     (tmp_path / "begin.cuh").write_text("__device__ float times(float a, float b) { return a * b; }\n")
     found = settled(tmp_path, UNKNOWN, BuildError("mine.cu", 6))
