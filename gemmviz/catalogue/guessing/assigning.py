@@ -219,6 +219,13 @@ def _sizes(function: Function, roles: Roles, votes: Votes) -> None:
     if len(plain) == 2 and len(counts) == 1:  # many products of square matrices
         plain.remove(counts[0])
         scores = {key: score for key, score in scores.items() if key[0] != counts[0]}
+    used = [name for name in plain if name in function.body]
+    # A kernel for square matrices, whatever else it is given.
+    if len(used) == 1 < len(plain) and {"M", "N", "K"} <= {role for role, why in votes[used[0]].items() if why}:
+        for name in (one for one in plain if one not in used):
+            roles.of[name] = "N"
+            roles.why[name] = GuessReason(0.5, tr("{name} is not used: the kernel has one size", name=name))
+        plain = used
     if len(plain) == 1 and (plain[0], "N") not in scores:
         scores[plain[0], "N"], whys[plain[0], "N"] = 1.0, tr("{name} is the only size", name=plain[0])
     if len(plain) == 1:

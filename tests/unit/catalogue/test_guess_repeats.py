@@ -45,3 +45,18 @@ __global__ void product(float *a, float *b, float *c, int TILE_DIM) {{
 int main() {{ product<<<dim3(TILE_DIM / 16, TILE_DIM / 16), dim3(16, 16)>>>(a, b, c, TILE_DIM); }}
 """
     assert (guess(text, Path("mine.cu")).roles[3] == value) == is_tile
+
+
+def test_sizes_that_the_kernel_does_not_use_are_the_one_that_it_uses() -> None:
+    text = """
+__global__ void multiply(const float *A, const float *B, float *C, int p, int n, int q) {
+    int row = blockIdx.y * blockDim.y + threadIdx.y, column = blockIdx.x * blockDim.x + threadIdx.x;
+    if (row >= n || column >= n) return;
+    float sum = 0;
+    for (int k = 0; k < n; k++) sum += A[row * n + k] * B[k * n + column];
+    C[row * n + column] = sum;
+}
+"""
+    made = guess(text, Path("mine.cu"))
+    assert made.roles[3:] == ("N", "N", "N") and {"M == N", "K == N"} <= {*made.requires}
+    assert guess(text.replace("k < n", "k < q"), Path("mine.cu")).roles[3:] != ("N", "N", "N")
