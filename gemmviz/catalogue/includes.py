@@ -180,14 +180,14 @@ def begins(path: Path, source: str, files: Iterable[Path], read: Callable[[Path]
 def _is_part(path: Path, source: str) -> bool:
     """Return whether a CUDA source cannot be compiled alone.
 
-    It uses a library whose header it does not include. Or it launches no kernel, includes no header of its own, and
-    uses names in capitals that it does not declare.
+    It includes nothing, or uses a library whose header it does not include. Or it launches no kernel, includes no
+    header of its own, and uses names in capitals that it does not declare.
     """
     if path.suffix != ".cu":
         return False
     plain = plain_code(source)
     signs = {found[1] for found in _in_code(source, plain)}
-    if "<" not in signs and _OF_LIBRARY.search(plain):
+    if not signs or ("<" not in signs and _OF_LIBRARY.search(plain)):
         return True
     return '"' not in signs and "<<<" not in plain and not {*_CAPITALS.findall(plain)} <= {*_DECLARES.findall(plain)}
 

@@ -1,7 +1,7 @@
 """Constants of a file that stand for sizes: ``#define WIDTH 1024`` in place of a parameter."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from gemmviz.catalogue.guessing.cxx import ParsedSource
@@ -15,6 +15,7 @@ _SMALLEST_NAMED, _SMALLEST = 32, 256
 _OF_TILES = re.compile(
     r"(?i)block|thread|tile(?!s\b)|warp|stage|pad|skew|unroll|chunk|step|bytes|lanes|^b[mnk]$|^[tw][mn]$"
 )
+_COUNTS_TILES = re.compile(r"(?i)grid|tiles|(?:num|n|count)_?(?:of_?)?(?:blocks?|tiles?|steps?)")
 
 
 @dataclass(frozen=True)
@@ -83,7 +84,21 @@ def size_constants(function: Function, source: ParsedSource) -> list[SizeConstan
         named = is_size_word(largest.name)
         if value >= (_SMALLEST_NAMED if named else _SMALLEST) and (named or not sizes):
             found[largest.name] = largest
-    return list(found.values())
+    alone = [one for one in found.values() if one.leaf == one.name]
+    tiles = {one.value for name in in_tiles if (one := look(name)) is not None and one.value}
+    return [*found.values(), *_counts_of_tiles(_reached(function, source) - taken - in_tiles, alone, tiles, look)]
+
+
+def _counts_of_tiles(
+    names: set[str], sizes: Sequence[SizeConstant], tiles: set[int], look: Lookup
+) -> Iterator[SizeConstant]:
+    """Yield the constants that are a size divided by a tile, by their names and values: ``#define GRID_SIZE 32``."""
+    for leaf in sorted(name for name in names if _COUNTS_TILES.search(name)):
+        known = look(leaf)
+        value = known.value if known is not None else None
+        divided = next((one for one in sizes if value and one.number == value * (one.number // value)), None)
+        if divided is not None and value and divided.number // value in tiles:
+            yield SizeConstant(divided.name, leaf, divided.number // value, divided.number)
 
 
 def sizes_in_file(given: list[SizeConstant], roles: Roles, requires: Sequence[str]) -> tuple[int, int, int] | None:
@@ -106,7 +121,7 @@ def sizes_in_file(given: list[SizeConstant], roles: Roles, requires: Sequence[st
 
 def as_parameters(function: Function, given: list[SizeConstant]) -> Function:
     """Return a function with such constants as further parameters."""
-    more = tuple(Parameter(one.name, "int", False, True) for one in given)
+    more = tuple(Parameter(name, "int", False, True) for name in dict.fromkeys(one.name for one in given))
     return replace(function, parameters=(*function.parameters, *more))
 
 
