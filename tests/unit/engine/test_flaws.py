@@ -98,6 +98,23 @@ def test_a_block_with_too_many_threads_is_a_flaw(tmp_path: Path) -> None:
     assert "096 threads; CUDA allows 1024" in found.flaws[0].text
 
 
+def test_so_is_one_of_a_file_with_one_small_size(tmp_path: Path) -> None:
+    """Its launch at the file's own size cannot be made: that ended the trials without a guess."""
+    text = """__global__ void gemm(float *C, float *A, float *B, int N) {
+int x = threadIdx.x + blockDim.x * blockIdx.x, y = threadIdx.y + blockDim.y * blockIdx.y;
+for (int row = y; row < N; row += blockDim.y * gridDim.y)
+for (int col = x; col < N; col += blockDim.x * gridDim.x) {
+float s = 0;
+for (int k = 0; k < N; ++k) s += A[row * N + k] + threadIdx.z * B[k * N + col];
+C[row * N + col] = s;
+}
+}
+int main() { int n = 64; dim3 block(32, 32, 32), grid(2, 2, 2); gemm<<<grid, block>>>(C, A, B, n); }
+"""
+    found = settled(tmp_path, text)
+    assert not found.right and [one.kind for one in found.flaws] == ["not started"]
+
+
 UNKNOWN = kernel("s += times(A[i * N + k], B[k * N + j])")
 
 
