@@ -23,15 +23,25 @@ _READS_FILES = re.compile(r"include|import|embed|incbin")
 _READS_FILES_OR_ASM = re.compile(r"include|import|embed|asm")
 _SYSTEM_INCLUDE = re.compile(r"^[ \t]*#[ \t]*include[ \t]*<([^>\n\\]+)>", re.MULTILINE)
 _SPLICE = re.compile(r"\\[ \t]*\n")
+_ENUM = re.compile(r"\benum\s+(?:class\s+|struct\s+)?(\w+)\s*[:{]")
+_ENUMS_OF_CUBLAS = ("cublasOperation_t",)
 
 
-def call(launch: Launch) -> str:
+def call(launch: Launch, code: str = "") -> str:
     """Return the statement that calls the entry with the values that ``void **a`` points to.
 
     Element i of ``a`` is a matrix, or points to a tensor map, a ``long long`` or (alpha, beta) a ``double``; the
     compiler converts them to the types of the kernel's own prototype.
+
+    Parameters
+    ----------
+    launch
+        The launch.
+    code
+        The text that is compiled: a number for a value of one of its enumerations has to be cast.
     """
     arguments = []
+    enums = _enumerated(launch.kernel.args, launch.entry, code)
     in_structs = {index for first, end in launch.kernel.structs for index in range(first, end)}
     for index, name in enumerate(launch.kernel.args):
         if index in in_structs and name not in (*MATRICES, D, BIAS, *POINTERS):
@@ -40,6 +50,8 @@ def call(launch: Launch) -> str:
         elif name in (*MATRICES, D, BIAS, *POINTERS):
             # C++ does not convert void pointers: the recorder's header has a type that does.
             arguments.append(f"a[{index}]" if launch.kernel.backend == "c" else f"gv_pointer{{a[{index}]}}")
+        elif index in enums:
+            arguments.append(f"gv_number<long long>{{{name}}}")
         elif name.isdecimal():  # a literal, because 0 can also be a pointer
             arguments.append(name)
         elif name.endswith(SUFFIX):
@@ -50,6 +62,18 @@ def call(launch: Launch) -> str:
     pointers = iter(launch.kernel.struct_pointers)
     given = [_behind_pointer(one) if one.startswith("{") and next(pointers) else one for one in given]
     return f"{launch.entry}({', '.join(given)});"
+
+
+def _enumerated(args: Sequence[str], entry: str, code: str) -> set[int]:
+    """Return the places of the numbers that a kernel takes as values of an enumeration of its text."""
+    names = {*_ENUM.findall(code), *_ENUMS_OF_CUBLAS} if any(map(str.isdecimal, args)) else set()
+    plain = re.split(r"[\s<]", entry)[0].rpartition("::")[2]
+    head = re.search(rf"\b{re.escape(plain)}\s*\(([^;{{}}()]*)\)\s*\{{", code) if names else None
+    parameters = head[1].split(",") if head else []
+    if len(parameters) != len(args):
+        return set()
+    typed = (re.findall(r"\w+", one)[:-1] for one in parameters)
+    return {at for at, words in enumerate(typed) if args[at].isdecimal() and not names.isdisjoint(words)}
 
 
 def _behind_pointer(members: str) -> str:

@@ -197,12 +197,21 @@ def _closing(text: str, start: int) -> int:
 
 
 def _partners(plain: str) -> dict[int, int] | None:
-    """Return the position of the closing bracket for each opening bracket; None where brackets do not match."""
+    """Return the position of the closing bracket for each opening bracket; None where brackets do not match.
+
+    A body may have a bracket too few or too many, while its curly brackets match: it is then still one body.
+    """
     found: dict[int, int] = {}
     waiting: list[int] = []
     for bracket in _BRACKET.finditer(plain):
         if bracket[0] in _OPEN:
             waiting.append(bracket.start())
+            continue
+        innermost = plain[waiting[-1]] if waiting else ""
+        if bracket[0] == "}" and innermost in ("(", "[") and any(plain[one] == "{" for one in waiting):
+            while plain[waiting[-1]] != "{":
+                found[waiting.pop()] = bracket.start() - 1
+        elif bracket[0] != "}" and innermost == "{":
             continue
         if not waiting or _OPEN.index(plain[waiting[-1]]) != _CLOSE.index(bracket[0]):
             return None

@@ -31,6 +31,12 @@ _TORCH_TYPE = re.compile(r"\b(?:at|c10)\s*::\s*(?:Half|BFloat16)\b|\bPackedTenso
 _NUMBERS = re.compile(r"\b(?:half2?|__half2?|__nv_bfloat16\d?|nv_bfloat16\d?)\b")
 _OF_NUMBERS = re.compile(r"cuda_(?:fp16|bf16)\.h(?:pp)?")
 _TORCH_TYPES = "#include <gemmviz/torch_types.h>"
+# Functions of <cmath>, which nvcc always includes. Those that CUDA declares itself need no header.
+_MATH = re.compile(
+    r"\bstd\s*::\s*(?:abs|a?(?:sin|cos|tan)h?|atan2|cbrt|ceil|copysign|erfc?|exp2?|expm1|fabs|floor|fma|fmax|fmin|fmod|"
+    r"hypot|isfinite|isinf|isnan|ldexp|log(?:10|1p|2)?|lround|nearbyint|pow|rint|round|signbit|sqrt|trunc)\s*\("
+)
+_MATH_HEADER, _HAS_MATH = "#include <cmath>", re.compile(r"^[ \t]*#[ \t]*include[ \t]*<cmath>", re.MULTILINE)
 _OF_CUDA = frozenset({"cuda", "nvcuda", "cooperative_groups", "gemmviz"})
 
 
@@ -78,7 +84,30 @@ def device_code(text: str, entry: str = "", has_header: Callable[[str], bool] = 
             parts += [text[end : declaration.start], _blank(text[declaration.start : declaration.end])]
             end = declaration.end
     code = "".join(plain[one.start : one.end] for one in kept).lower()
-    return INCLUDE.sub(lambda found: _unless_unused(found, code), "".join([*parts, text[end:]]))
+    device = INCLUDE.sub(lambda found: _unless_unused(found, code), "".join([*parts, text[end:]]))
+    return _with_math(device, whole, kept) if _MATH.search(code) else device
+
+
+def _with_math(text: str, whole: str, kept: Iterable[Declaration]) -> str:
+    """Return a text with ``#include <cmath>`` in the place of an include that is left out, unless it has it.
+
+    nvcc includes that header before each file.
+
+    Parameters
+    ----------
+    text, whole
+        The text without and with the includes of the host, which is as long.
+    kept
+        Its declarations.
+    """
+    begin = min((one.start for one in kept), default=0)
+    for found in () if _HAS_MATH.search(text) else INCLUDE.finditer(whole, 0, begin):
+        place = slice(found.start(), found.end())
+        words = [one["word"] for one in _SECOND_BRANCH.finditer(whole, 0, found.start())]
+        always = sum(word.startswith("if") for word in words) == words.count("endif")
+        if always and not text[place].strip() and len(found[0]) >= len(_MATH_HEADER):
+            return text[: place.start] + _MATH_HEADER.ljust(len(found[0])) + text[place.stop :]
+    return text
 
 
 def _with_torch_types(text: str) -> str:

@@ -7,6 +7,8 @@ from collections.abc import Iterator
 _MARKS = {codecs.BOM_UTF8: "utf-8-sig", codecs.BOM_UTF16_LE: "utf-16", codecs.BOM_UTF16_BE: "utf-16"}
 _CHINESE = "gb18030"  # GBK and GB 2312 are parts of it
 _LATIN = "cp1252"
+# It has a letter for each byte: a file may have comments in two encodings, and its code is ASCII.
+_ANY = "iso8859-1"
 # A common Chinese character has two bytes above 0xA0; in Latin-1 a letter with an accent mostly stands alone.
 _PAIRS = re.compile(rb"(?:[\xa1-\xf7][\xa1-\xfe])+")
 _HIGH = re.compile(rb"[\x80-\xff]")
@@ -68,3 +70,4 @@ def _likely(raw: bytes) -> Iterator[str]:
     if high and sum(len(run) for run in _PAIRS.findall(raw)) >= _LEAST_IN_PAIRS * high:
         yield _CHINESE
     yield _LATIN
+    yield _ANY

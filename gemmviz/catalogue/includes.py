@@ -16,6 +16,12 @@ INCLUDE = re.compile(_DIRECTIVE + r"[^\n]*", re.MULTILINE)
 """An include with the rest of its line. Its groups are the sign before the name, and the name."""
 INCLUDE_ALONE = re.compile(_DIRECTIVE, re.MULTILINE)
 """The same without the rest of its line, in which a comment may end."""
+_HEADS = re.compile(r"__global__[^;{}()]*\(([^;{}]*?)\)\s*\{")
+_ELEMENTS = re.compile(r"\b(\w+)\s*(?:const\s*)?\*")
+_PLAIN_TYPE = re.compile(
+    r"const|float[1-4]?|double[1-4]?|u?(?:int|char|short|long|longlong)[1-4]?|unsigned|signed|bool|void|size_t|u?int\d+_t|"
+    r"(?:__|nv_)?half2?|(?:__nv_|nv_)\w+|__restrict__|restrict"
+)
 _SPLICE = re.compile(r"\\[ \t]*\n")
 _BRANCH = re.compile(r"^[ \t]*#[ \t]*(if|ifdef|ifndef|endif)\b", re.MULTILINE)
 _ONCE = re.compile(r"^[ \t]*#[ \t]*pragma[ \t]+once\b[^\n]*", re.MULTILINE)
@@ -180,16 +186,23 @@ def begins(path: Path, source: str, files: Iterable[Path], read: Callable[[Path]
 def _is_part(path: Path, source: str) -> bool:
     """Return whether a CUDA source cannot be compiled alone.
 
-    It uses a library whose header it does not include. Or it launches no kernel, includes no header of its own, and
-    uses names in capitals that it does not declare.
+    It includes nothing and has kernels of unknown types, or uses a library whose header it does not include. Or it
+    launches no kernel, includes no header of its own, and uses names in capitals that it does not declare.
     """
     if path.suffix != ".cu":
         return False
     plain = plain_code(source)
     signs = {found[1] for found in _in_code(source, plain)}
-    if "<" not in signs and _OF_LIBRARY.search(plain):
+    if ("<" not in signs and _OF_LIBRARY.search(plain)) or (not signs and _has_unknown_type(plain)):
         return True
     return '"' not in signs and "<<<" not in plain and not {*_CAPITALS.findall(plain)} <= {*_DECLARES.findall(plain)}
+
+
+def _has_unknown_type(plain: str) -> bool:
+    """Return whether a kernel has a pointer to elements of a type that the text does not declare: ``f32 *a``."""
+    types = {name for head in _HEADS.findall(plain) for name in _ELEMENTS.findall(head)}
+    declares = r"\b(?:typename|class|struct|enum|union|using|typedef|define)\b[^;{}\n]*\b%s\b"
+    return any(not _PLAIN_TYPE.fullmatch(name) and not re.search(declares % name, plain) for name in types)
 
 
 def _before(header: Path, file: Path, text: str) -> tuple[Path, str] | None:

@@ -32,7 +32,7 @@ def without_comments(text: str) -> str:
 def _spaces(found: re.Match[str]) -> str:
     if "\n" not in found[0]:
         return " " * len(found[0])
-    # A text may go on in the next line: then the sign for it stays, since a macro around the text goes on, too.
-    is_text = found[0].startswith('"')
+    # A text or a comment may go on in the next line: then the sign for it stays, since a macro around it goes on, too.
+    goes_on = found[0].startswith(('"', "/*"))
     lines = found[0].split("\n")
-    return "\n".join(" " * (len(one) - 1) + "\\" if is_text and one.endswith("\\") else " " * len(one) for one in lines)
+    return "\n".join(" " * (len(one) - 1) + "\\" if goes_on and one.endswith("\\") else " " * len(one) for one in lines)

@@ -252,7 +252,7 @@ def _wrapper(launch: Launch) -> str:
         "#endif",
         f'{extern}__attribute__((no_sanitize("thread"))) char *gv_anchor_address(void) {{ return gv_anchor; }}',
         f'{extern}__attribute__((no_sanitize("thread"))) void gv_entry(void **a)',
-        f"{{ {entry.call(launch)} }}",
+        f"{{ {entry.call(launch, code)} }}",
     ]
     return "\n".join(lines) + "\n"
 

@@ -3,9 +3,11 @@
 import re
 from collections.abc import Mapping
 
+from gemmviz.catalogue.guessing.enumerations import ENUM
 from gemmviz.catalogue.guessing.functions import Function, Parameter
 from gemmviz.catalogue.guessing.geometry import Votes, geometry
 from gemmviz.catalogue.guessing.indexing import Indexing
+from gemmviz.catalogue.guessing.repeats import repeats
 from gemmviz.catalogue.guessing.roles import (
     DISTANCE,
     LEFT_OVER,
@@ -62,6 +64,10 @@ def assign(function: Function, indexing: Indexing, tiles: Mapping[str, int] | No
     for name in (one for one in whole if _OFFSET.fullmatch(one)):
         roles.of[name] = "0"
         roles.why[name] = GuessReason(0.7, tr("{name} is called like a place in the matrix: 0 is its start", name=name))
+    for name in repeats(function):
+        roles.of[name] = "1"
+        why = tr("{name} says how often the product is computed, and once is enough", name=name)
+        roles.why[name] = GuessReason(0.7, why)
     sizes = {name for name in whole if name.lower() not in ("alpha", "beta") and name not in roles.of}
     votes = geometry(indexing, roles, sizes)
     _sizes(function, roles, votes)
@@ -72,7 +78,7 @@ def assign(function: Function, indexing: Indexing, tiles: Mapping[str, int] | No
     has_first = False
     # Whatever stands before them, parameters called alpha and beta are that.
     for p in sorted((one for one in reals if not is_map(one)), key=lambda one: one.name.lower() not in _NEUTRAL):
-        known = p.type in REAL or p.type not in ("bool", "dim3")
+        known = p.type in REAL or p.type not in ("bool", "dim3", ENUM)
         role = "beta" if "beta" in p.name.lower() or (has_first and not roles.parameter("beta")) else "alpha"
         fits = known and not roles.parameter(role)
         # A scalar with another name may mean anything: with its neutral value C is the product, or the guess is wrong.
@@ -213,6 +219,13 @@ def _sizes(function: Function, roles: Roles, votes: Votes) -> None:
     if len(plain) == 2 and len(counts) == 1:  # many products of square matrices
         plain.remove(counts[0])
         scores = {key: score for key, score in scores.items() if key[0] != counts[0]}
+    used = [name for name in plain if name in function.body]
+    # A kernel for square matrices, whatever else it is given.
+    if len(used) == 1 < len(plain) and {"M", "N", "K"} <= {role for role, why in votes[used[0]].items() if why}:
+        for name in (one for one in plain if one not in used):
+            roles.of[name] = "N"
+            roles.why[name] = GuessReason(0.5, tr("{name} is not used: the kernel has one size", name=name))
+        plain = used
     if len(plain) == 1 and (plain[0], "N") not in scores:
         scores[plain[0], "N"], whys[plain[0], "N"] = 1.0, tr("{name} is the only size", name=plain[0])
     if len(plain) == 1:

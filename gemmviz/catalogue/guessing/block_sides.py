@@ -18,6 +18,7 @@ from gemmviz.catalogue.problem import Problem
 
 _TIMES = (3, 5)
 _MOST_PRODUCTS = 8 * 2**19
+_TALL, _SHALLOW = 512, 32
 _GROUPS, _MOST_OF_GROUPS = (2, 4, 8, 16), 2**24
 _SIZE = re.compile(r"\b[MN]\b")
 
@@ -51,6 +52,29 @@ def several_blocks(made: Guess, size: Problem) -> Problem | None:
         if _least(made, larger, sides) > 1:
             return larger
     return None
+
+
+def beyond_grid(made: Guess, size: Problem) -> Problem | None:
+    """Return a size with many more rows, or columns, if the guessed grid grows with the other ones only.
+
+    One block may have all rows that were tried, and still not all rows of a larger C.
+
+    Parameters
+    ----------
+    made
+        A launch that is right at the size.
+    size
+        The size.
+    """
+    names = {name for side in made.grid for name in _SIZE.findall(side)}
+    if len(names) != 1 or is_stated(made, "grid") or "blockIdx" not in made.text:
+        return None
+    kernel = guessed_kernel(made)
+    wanted = Problem(_TALL, size.n, _SHALLOW) if "M" not in names else Problem(size.m, _TALL, _SHALLOW)
+    larger = nearest_size(kernel, wanted, kernel.defaults)
+    if larger is None or larger.m * larger.n * larger.k > _MOST_PRODUCTS:
+        return None
+    return larger if (larger.n > size.n if "M" in names else larger.m > size.m) else None
 
 
 def in_groups(made: Guess, size: Problem, is_wrong: Callable[[Guess, Problem], str]) -> tuple[Guess, Problem] | None:

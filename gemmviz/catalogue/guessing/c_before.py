@@ -5,15 +5,18 @@ from itertools import pairwise
 from gemmviz.catalogue.guessing.cxx import ParsedSource
 from gemmviz.catalogue.guessing.functions import Function
 from gemmviz.catalogue.guessing.indexing import Pointer
+from gemmviz.catalogue.guessing.roles import Roles
+from gemmviz.catalogue.matrices import D
 
 _ZEROES = {"cudaMemset", "cudaMemsetAsync", "memset", "calloc", "zeros", "zeros_like", "new_zeros", "zero_"}
 _COPIES, _TO_DEVICE = {"cudaMemcpy", "cudaMemcpyAsync"}, "cudaMemcpyHostToDevice"
 
 
-def adds(result: Pointer | None, name: str, function: Function, source: ParsedSource, *, has_beta: bool) -> bool:
+def adds(result: Pointer | None, name: str, function: Function, source: ParsedSource, roles: Roles) -> bool:
     """Return whether a kernel reads a C of known values.
 
-    It adds to C with atomicAdd, or with += where the host code sets C; or it reads C and the host copies C to the GPU.
+    It adds to C with atomicAdd, or with += where the host code sets C; or it reads C and the host copies C to the GPU;
+    or it adds a C of its own to the product, without a beta.
 
     Parameters
     ----------
@@ -21,9 +24,12 @@ def adds(result: Pointer | None, name: str, function: Function, source: ParsedSo
         How the kernel uses C, and the parameter's name.
     function, source
         The kernel, and its file.
-    has_beta
-        Whether a parameter scales the old C.
+    roles
+        The roles of the parameters.
     """
+    has_beta = "beta" in roles.of.values()
+    if D in roles.of.values() and not has_beta:
+        return True
     if result is None or result.added:
         return result is not None
     if not 0 < result.sums == result.writes:

@@ -8,10 +8,19 @@ from itertools import chain, islice
 
 import numpy as np
 
+from gemmviz.catalogue.guessing.enumerations import ENUM
 from gemmviz.catalogue.guessing.folding import bracket, evaluate
 from gemmviz.catalogue.guessing.guessed_matter import SURE, Guess, is_stated
 from gemmviz.catalogue.guessing.kernel_text import kernel_text
-from gemmviz.catalogue.guessing.other_grids import EXACT, QUOTIENT, by_element, one_block, one_product, one_tile
+from gemmviz.catalogue.guessing.other_grids import (
+    EXACT,
+    QUOTIENT,
+    by_element,
+    by_own_code,
+    one_block,
+    one_product,
+    one_tile,
+)
 from gemmviz.catalogue.guessing.other_sizes import (
     SIZES,
     as_deep_as_a_block,
@@ -88,8 +97,8 @@ def candidates(guess: Guess) -> Iterator[Guess]:
 
 
 def is_flag(kind: str, role: str) -> bool:
-    """Return whether a parameter without a role may be a flag, such as one for a layout: a whole number."""
-    return not role and (kind in WHOLE or kind == "bool")
+    """Return whether a parameter without a role may be a flag, such as one for a layout: a number, an enumeration."""
+    return not role and (kind in WHOLE or kind in ("bool", ENUM))
 
 
 def _flagged(guess: Guess, flags: list[str]) -> Iterator[Guess]:
@@ -111,6 +120,7 @@ def _all(guess: Guess) -> Iterator[Guess]:
     roomy = [replace(one, shared=SHARED[-1]) if guessed_shared(one) else one for one in launches]
     stated = is_stated(guess, "block")
     yield guess
+    yield from by_own_code(guess)
     yield from one_block(guess)
     yield from one_tile(guess)
     yield from by_element(guess)

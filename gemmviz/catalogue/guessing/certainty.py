@@ -164,7 +164,8 @@ def is_given(made: Guess) -> bool:
         The launch.
     """
     some = ((name, kind) for (name, kind), role in made.arguments if not role or role.isdecimal())
-    numbers = (name for name, kind in some if not _is_unused(made, name, kind))
+    # Of a flag the host passes either value, unless it computes it.
+    numbers = (name for name, kind in some if kind != "bool" and not _is_unused(made, name, kind))
     return (
         is_started_so(made)
         and ELEMENTS not in made.why

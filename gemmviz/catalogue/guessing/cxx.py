@@ -8,7 +8,7 @@ from itertools import chain, islice
 from gemmviz.catalogue.guessing.callers import ways_up
 from gemmviz.catalogue.guessing.concepts import concepts, with_types
 from gemmviz.catalogue.guessing.constant_objects import Fields, Objects
-from gemmviz.catalogue.guessing.enumerations import enumerations
+from gemmviz.catalogue.guessing.enumerations import OF_CUBLAS, enumerations, numbers_of, with_enums
 from gemmviz.catalogue.guessing.functions import Function, HostFile, Parameter
 from gemmviz.catalogue.guessing.handed_shapes import with_shapes_of_callers
 from gemmviz.catalogue.guessing.heads import body_at, bounds_of, clusters_of, head_of, parameters_of, template_of
@@ -161,6 +161,14 @@ def read_source(text: str, around: Surroundings | None = None) -> ParsedSource:
     # A macro that is also a variable of some file would replace the name in the variable's declaration.
     tunable -= declared.keys() | _declared(tokens).keys()
     constants = declared | {name: value for name, value in objects.items() if is_whole(value)} | _declared(tokens)
+    enums |= enumerations(tokens) | OF_CUBLAS
+    chosen = {p.type for one in kernels for p in one.parameters if not p.pointer} & enums.keys()
+    constants = (
+        numbers_of([*chain(*(numbered(_blank(one))[0] for one in plain_headers)), *tokens], chosen) | constants
+        if chosen
+        else constants
+    )
+    kernels = [with_enums(one, chosen) for one in kernels]
     named = concepts((*plain_headers, plain))
     kernels, others = ([with_types(known_objects.filled(one), named) for one in some] for some in (kernels, others))
     around_it = [_neighbour(header, objects, functions, known_objects) for header in plain_headers]
@@ -184,7 +192,7 @@ def read_source(text: str, around: Surroundings | None = None) -> ParsedSource:
         callers=callers,
         files=(replace(here, constants={**constants, **here.constants}), *around_it),
         fields=known_objects.types,
-        enums=enums | enumerations(tokens),
+        enums=enums,
         variables=frozenset(name for one in (*plain_headers, plain) for name in _VARIABLE.findall(one)),
     )
 

@@ -1,11 +1,18 @@
 """The enumerations of a file, for templates that take one of their values: ``template <Layout L>``."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
+from gemmviz.catalogue.guessing.functions import Function
+from gemmviz.catalogue.guessing.polynomial import parse
 from gemmviz.catalogue.guessing.tokens import closing, split
 
 _NAME = re.compile(r"[A-Za-z_]\w*")
+ENUM = "enum"
+"""The type of a parameter that is a value of an enumeration."""
+OF_CUBLAS = {"cublasOperation_t": ("CUBLAS_OP_N", "CUBLAS_OP_T", "CUBLAS_OP_C")}
+"""Enumerations of CUDA's libraries that kernels take, with their values from 0 on."""
 
 
 def enumerations(tokens: Sequence[str]) -> dict[str, tuple[str, ...]]:
@@ -34,6 +41,52 @@ def enumerations(tokens: Sequence[str]) -> dict[str, tuple[str, ...]]:
             spaces.pop()
         at += 1
     return found
+
+
+def numbers_of(tokens: Sequence[str], wanted: set[str]) -> dict[str, tuple[str, ...]]:
+    """Return the number of each value of some enumerations, as tokens.
+
+    Parameters
+    ----------
+    tokens
+        Of a file.
+    wanted
+        The names of the enumerations.
+    """
+    found: dict[str, tuple[str, ...]] = {
+        value: (str(number),)
+        for name, values in OF_CUBLAS.items()
+        if name in wanted
+        for number, value in enumerate(values)
+    }
+    for at in (place for place, token in enumerate(tokens) if token == "enum"):
+        named = _head(tokens, at)
+        if named and named[0] in wanted:
+            found |= _numbered(tokens[named[1] + 1 : closing(list(tokens), named[1])])
+    return found
+
+
+def with_enums(kernel: Function, names: set[str]) -> Function:
+    """Return a kernel with one type, `ENUM`, for its parameters that are values of some enumerations.
+
+    Parameters
+    ----------
+    kernel, names
+        The kernel, and the names of the enumerations.
+    """
+    parameters = (replace(p, type=ENUM) if p.type in names and not p.pointer else p for p in kernel.parameters)
+    return replace(kernel, parameters=tuple(parameters))
+
+
+def _numbered(inside: Sequence[str]) -> Iterator[tuple[str, tuple[str, ...]]]:
+    """Yield the values between the brackets of an enumeration: each is one more than the value before it."""
+    number = -1
+    for part in filter(None, split(inside)):
+        given = parse(part[2:]).value if part[1:2] == ("=",) else number + 1
+        if given is None:
+            return
+        number = given
+        yield part[0], (str(number),)
 
 
 def _head(tokens: Sequence[str], at: int) -> tuple[str, int] | None:

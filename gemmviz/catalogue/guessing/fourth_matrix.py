@@ -43,10 +43,24 @@ def with_fourth(function: Function, index: Indexing, roles: Roles) -> Roles:
             result: tr("{name} is written, and {other} is only read", name=result, other=more),
             more: tr("{name} is read and called like C", name=more),
         }
+    elif not is_packed(more) and _is_indexed_like(more, result, index):
+        given = {more: "C", result: D}
+        why = {
+            result: tr("{name} is written, and {other} is only read", name=result, other=more),
+            more: tr("{name} is read where {other} is written", name=more, other=result),
+        }
     else:
         return roles
     reasons = {name: GuessReason(0.8, text) for name, text in why.items()}
     return replace(roles, of=roles.of | given, why=roles.why | reasons)
+
+
+def _is_indexed_like(name: str, other: str, index: Indexing) -> bool:
+    """Return whether two pointers have the same elements at each row and column."""
+    mine, its = (index.pointers[one].terms for one in (name, other))
+    return bool(mine) and {key: {*map(str, value)} for key, value in mine.items()} == {
+        key: {*map(str, value)} for key, value in its.items()
+    }
 
 
 def _tested(function: Function, roles: Roles) -> list[str]:

@@ -10,7 +10,7 @@ from gemmviz.catalogue.guessing.functions import Function
 from gemmviz.catalogue.guessing.launch_shape import Shape
 from gemmviz.catalogue.guessing.launches import HostLaunch
 from gemmviz.catalogue.guessing.polynomial import Polynomial
-from gemmviz.catalogue.guessing.roles import Roles
+from gemmviz.catalogue.guessing.roles import Roles, named_so
 
 _DEEPEST, _LEAST_SIZE = 4, 64
 _SIZES = (32, 64, 128, 256, 512, 1024)
@@ -55,6 +55,26 @@ def meant_sides(
         least = 1 if own else _LEAST_SIZE
         meant.append(_constant(launch, axis, by_code, known, value, least) | _one_of_several(passed, by_code))
     return meant
+
+
+def names_of_sides(
+    launch: HostLaunch, function: Function, roles: Roles, constants: Mapping[str, object]
+) -> dict[str, str]:
+    """Return the sizes that the host's names say in a launch, where no argument gives them: ``a_rows`` is M.
+
+    Parameters
+    ----------
+    launch, function
+        The launch, and its kernel.
+    roles
+        The roles of the kernel's parameters.
+    constants
+        The constants of the files.
+    """
+    passed = {roles.of.get(one.name) for one, _ in zip(function.parameters, launch.arguments, strict=False)}
+    words = (word for part in (*launch.grid, *launch.block) for word in part if word.isidentifier())
+    named = {word: named_so(word) for word in words if word not in constants and word not in launch.constants}
+    return {word: size for word, size in named.items() if size and size not in passed}
 
 
 def has_structures(launch: HostLaunch, function: Function) -> bool:

@@ -35,7 +35,7 @@ from gemmviz.catalogue.guessing.needed import needed_capability
 from gemmviz.catalogue.guessing.placeholders import placeholders
 from gemmviz.catalogue.guessing.roles import DTYPES, GuessReason, Roles, is_map, matrix_called
 from gemmviz.catalogue.guessing.run_time_tiles import run_time_tiles, with_tiles
-from gemmviz.catalogue.guessing.scale_pointers import as_structures, joined
+from gemmviz.catalogue.guessing.scale_pointers import as_structures, joined, with_plain_sizes
 from gemmviz.catalogue.guessing.shape import Shaper
 from gemmviz.catalogue.guessing.size_constants import sizes_in_file
 from gemmviz.catalogue.guessing.sized import Sized, sized
@@ -177,7 +177,7 @@ def _describe(function: Function, source: ParsedSource, path: Path, text: str, n
     function, accessors = without_accessors(function)
     function, matrices = (function, accessors) if accessors else flattened(function, source.layouts)
     types, undecided = element_types(function, source, text)
-    function, pitches = in_elements(_typed(inlined(function, source), types, source))
+    function, pitches = in_elements(with_plain_sizes(_typed(inlined(function, source), types, source)))
     tiles = run_time_tiles(function, source)
     read = sized(function, with_tiles(source, tiles), tiles)
     maps = _maps(read.source, read.function)
@@ -218,13 +218,7 @@ def _describe(function: Function, source: ParsedSource, path: Path, text: str, n
         },
         stores=sums_of(stored),
         epilogue="relu" if any("relu" in word.lower() for word in (function.name, *read.function.body)) else "",
-        adds=adds(
-            read.index.pointers.get(c_name),
-            c_name,
-            read.function,
-            read.source,
-            has_beta="beta" in read.roles.of.values(),
-        ),
+        adds=adds(read.index.pointers.get(c_name), c_name, read.function, read.source, named),
         reads_result=_reads(read.index.pointers.get(c_name), read.roles),
         structs=joined(structures, scales),
     )

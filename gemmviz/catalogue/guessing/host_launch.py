@@ -4,15 +4,23 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from gemmviz.catalogue.errors import FrontMatterError
-from gemmviz.catalogue.expression import LONGEST, Expression
+from gemmviz.catalogue.expression import Expression
 from gemmviz.catalogue.guessing.allocated_sizes import allocated_sizes
 from gemmviz.catalogue.guessing.c_values import c_value
 from gemmviz.catalogue.guessing.cxx import ParsedSource
-from gemmviz.catalogue.guessing.folding import bracket, fold
+from gemmviz.catalogue.guessing.enumerations import ENUM
+from gemmviz.catalogue.guessing.folding import bracket
 from gemmviz.catalogue.guessing.functions import Function
-from gemmviz.catalogue.guessing.grid_sides import fixed_sides, has_structures, is_quotient, least_sizes, meant_sides
+from gemmviz.catalogue.guessing.grid_sides import (
+    fixed_sides,
+    has_structures,
+    is_quotient,
+    least_sizes,
+    meant_sides,
+    names_of_sides,
+)
 from gemmviz.catalogue.guessing.launch_shape import Shape
+from gemmviz.catalogue.guessing.launch_texts import shortened, speaks_of, without_ones
 from gemmviz.catalogue.guessing.launches import HostLaunch
 from gemmviz.catalogue.guessing.literal_sizes import with_names
 from gemmviz.catalogue.guessing.open_launches import is_open
@@ -69,31 +77,32 @@ def shape(launch: HostLaunch, function: Function, source: ParsedSource, roles: R
     sides = meant_sides(launch, function, roles, made, given.names, value)
     grid = tuple(expression(part, given.names | sides[axis]) for axis, part in enumerate(launch.grid))
     shared = expression(launch.shared) if launch.shared else made.shared
-    block, grid = (tuple(_shortened(part, given.params) for part in parts) for parts in (block, grid))
-    shared = _shortened(shared, given.params)
+    block, grid = (tuple(shortened(part, given.params) for part in parts) for parts in (block, grid))
+    shared = shortened(shared, given.params)
     allowed = {"M", "N", "K", *given.params}
-    if len(grid) > 2 and not _speaks_of(grid[2], allowed):
+    if len(grid) > 2 and not speaks_of(grid[2], allowed):
         grid = grid[:2]  # one product of many
-    if not all(_speaks_of(text, allowed) for text in (*block, *grid)):
+    if not all(speaks_of(text, allowed) for text in (*block, *grid)):
         return None
-    chosen = bool(launch.shared) and not _speaks_of(shared, allowed)
+    chosen = bool(launch.shared) and not speaks_of(shared, allowed)
     number = c_value(_filled(plain(launch.shared), launch, source), {}) if chosen else None
     shared = str(int(number)) if number is not None else shared
-    shared_is_stated = bool(launch.shared) and _speaks_of(shared, allowed)
+    shared_is_stated = bool(launch.shared) and speaks_of(shared, allowed)
     if not shared_is_stated:
         shared = made.shared
-    block, grid = (_short(part) for part in (block, grid))
+    block, grid = (without_ones(part) for part in (block, grid))
     tiles = {size: _extents(text, made, given.params, block) for size, text in made.tiles.items()}
     in_grid = {name for text in grid for name in Expression(text).names()}
-    # One block has all rows, or all columns, only where the host's grid says the same.
-    asked = (text for text in made.requires if not (_FIXED.fullmatch(text) and text[0] in in_grid))
+    # One block has all rows, or all columns, only where the host's launch says the same.
+    grows = in_grid.union(*(Expression(side).names() for side in block))
+    asked = (text for text in made.requires if not (_FIXED.fullmatch(text) and text[0] in grows))
     kept = [_extents(text, made, given.params, block) for text in asked]
     requires = [text for text in kept if not re.search(rf"\b{_OF_BLOCK.pattern}\b", text)] + _together(given.offered)
     requires += [*exact(grid, requires), *least_sizes(grid, {**made.params, **given.params})]
     if any(re.search(r"\b[MNK]\b", side) for side in block):
         requires.append(f"{' * '.join(map(bracket, block))} <= {_MOST_THREADS}")
     of_kernel = tuple(_extents(text, made, given.params, block) for text in made.grid)
-    folded = {at for at, one in fixed_sides(grid, block, of_kernel, function).items() if _speaks_of(one, allowed)}
+    folded = {at for at, one in fixed_sides(grid, block, of_kernel, function).items() if speaks_of(one, allowed)}
     of_sizes = {at for at in folded if is_quotient(launch, at)}
     grid = tuple(of_kernel[at] if at in of_sizes else side for at, side in enumerate(grid))
     requires += [f"{of_kernel[at]} <= {dict(enumerate(grid)).get(at, 1)}" for at in sorted(folded - of_sizes)]
@@ -170,7 +179,7 @@ def expression(
         return _local(launch, source, word, names) if launch else _constant(source, word)
 
     text = rounded_text(str(parse(plain(tokens), meaning)))
-    return text if _speaks_of(text, {"M", "N", "K", *made.params}) else None
+    return text if speaks_of(text, {"M", "N", "K", *made.params}) else None
 
 
 def computed_arguments(launch: HostLaunch, function: Function, source: ParsedSource, roles: Roles) -> dict[str, str]:
@@ -190,7 +199,7 @@ def computed_arguments(launch: HostLaunch, function: Function, source: ParsedSou
         role = roles.of.get(parameter.name, "")
         # Of two parameters that seem to be one size, the second may be a part of it: the number of vectors, of tiles.
         first = roles.parameter(role) or parameter.name
-        whole = parameter.type in WHOLE or parameter.type == "bool"
+        whole = parameter.type in WHOLE or parameter.type in ("bool", ENUM)
         if parameter.pointer or not whole or (role in _GIVEN and parameter.name == first):
             continue
         own, same = (number_at(launch, source, places[one]) for one in (parameter.name, first))
@@ -200,7 +209,7 @@ def computed_arguments(launch: HostLaunch, function: Function, source: ParsedSou
         # The distance between rows follows from the sizes, whatever number it has at the sizes of the program.
         if text.isdecimal() and role in _DISTANCES:
             continue
-        if not text.isidentifier() and _speaks_of(text, {"M", "N", "K"}):
+        if not text.isidentifier() and speaks_of(text, {"M", "N", "K"}):
             found[parameter.name] = text
     return found
 
@@ -286,24 +295,8 @@ def _given(launch: HostLaunch, function: Function, source: ParsedSource, roles: 
     return _Given({name: values for name, values in params.items() if name in used}, offered, names, whole)
 
 
-def _shortened(text: str, params: Mapping[str, tuple[int, ...]]) -> str:
-    """Return an expression. If it is too long, numbers replace the parameters that have only one value."""
-    if len(text) <= LONGEST:
-        return text
-    one = {name: str(values[0]) for name, values in params.items() if len(values) == 1}
-    return fold(re.sub(r"[A-Za-z_]\w*", lambda word: one.get(word[0], word[0]), text))
-
-
 def _is_name(argument: tuple[str, ...]) -> bool:
     return len(argument) == 1 and argument[0].isidentifier()
-
-
-def _speaks_of(text: str, allowed: set[str]) -> bool:
-    """Return whether a text is an expression that uses allowed names only."""
-    try:
-        return not Expression(text).names() - allowed
-    except FrontMatterError:
-        return False
 
 
 def _names(launch: HostLaunch, function: Function, source: ParsedSource, roles: Roles) -> dict[str, str]:
@@ -332,7 +325,7 @@ def _names(launch: HostLaunch, function: Function, source: ParsedSource, roles: 
                 names.setdefault(role.lower(), role)
     for side, size in usual_sides(function.parameters, launch.arguments, roles):
         names.setdefault(side, size)
-    return names
+    return names_of_sides(launch, function, roles, source.constants) | names
 
 
 def _own_sizes(source: ParsedSource, roles: Roles) -> dict[str, str]:
@@ -392,9 +385,3 @@ def _offered(
 def _together(offered: dict[str, tuple[int, ...]]) -> list[str]:
     several = [name for name, values in offered.items() if len(values) > 1]
     return [f"{several[0]} == {name}" for name in several[1:]]
-
-
-def _short(parts: tuple[str, ...]) -> tuple[str, ...]:
-    while len(parts) > 1 and parts[-1] == "1":
-        parts = parts[:-1]
-    return parts

@@ -10,6 +10,7 @@ from gemmviz.catalogue.guessing.candidates import MOST_DIVISOR
 from gemmviz.catalogue.guessing.folding import bracket
 from gemmviz.catalogue.guessing.guessed_kernel import guessed_kernel
 from gemmviz.catalogue.guessing.guessed_matter import Guess
+from gemmviz.catalogue.guessing.kernel_text import kernel_text
 from gemmviz.catalogue.guessing.trial_sizes import MOST_PRODUCTS, UNEVEN, has_blocks
 from gemmviz.catalogue.launch import nearest_size
 from gemmviz.catalogue.problem import Problem
@@ -17,6 +18,21 @@ from gemmviz.catalogue.problem import Problem
 _MOST_OF_LARGE_TILES = 2**22
 _WIDE = 64
 _LEAST_DIVISOR = 8
+_INDEX = re.compile(r"\b(?:threadIdx|blockIdx)\b")
+
+
+def is_one_element(made: Guess) -> bool:
+    """Return whether a launch is one thread for a C with one element, of a kernel that is written for many threads.
+
+    Whatever such a kernel computes, its first thread may have the right element.
+
+    Parameters
+    ----------
+    made
+        The launch.
+    """
+    fixed = sum(one in made.requires for one in ("M == 1", "N == 1", "M == N")) > 1
+    return fixed and {*made.block, *made.grid} == {"1"} and _INDEX.search(kernel_text(made)) is not None
 
 
 def odd_size(made: Guess, names: str, size: Problem) -> Problem | None:

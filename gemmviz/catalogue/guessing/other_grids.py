@@ -13,8 +13,36 @@ from gemmviz.language import tr
 
 QUOTIENT = re.compile(r"(?:ceil|floor)\(([MNK]) / (\w+|\(.*\))\)")
 """A side of a grid that is a rounded quotient."""
+_SIZE = re.compile(r"\b[MNK]\b")
+_OF_BLOCK = ("B", "BLOCK_", "GV_BLOCK_")  # names of a block's extents that the kernel's code leaves open
 EXACT = re.compile(r"([MNK]) / (\w+|\(.*\))")
 """A side that is an exact quotient."""
+
+
+def by_own_code(guess: Guess) -> Iterator[Guess]:
+    """Yield the launch with the grid that the kernel's own code shows, where the file's does not grow with a side of C.
+
+    Host code that was only tried with square matrices may divide the wrong size.
+    """
+    extents = {f"{front}{axis}": side for axis, side in zip("XYZ", guess.block, strict=False) for front in _OF_BLOCK}
+    known = {*"MNK", "ceil", "floor", *guess.params}
+    for one in guess.others[-1:]:
+        grid = tuple(re.sub(r"\w+", lambda word: extents.get(word[0], word[0]), side) for side in one.grid)
+        fits = one.block == guess.block or grid != one.grid
+        if fits and grid_lacks_a_side(guess, one) and {*re.findall(r"[A-Za-z]\w*", " ".join(grid))} <= known:
+            yield replace(guess, grid=grid, why=guess.why | {"grid": one.why["grid"]})
+
+
+def grid_lacks_a_side(stated: Guess, other: Guess) -> bool:
+    """Return whether a grid grows with one size, or with K in place of M or N, and another one with both M and N.
+
+    Parameters
+    ----------
+    stated, other
+        Launches of one kernel; the first one is the file's own.
+    """
+    names, shown = ({name for side in one.grid for name in _SIZE.findall(side)} for one in (stated, other))
+    return is_stated(stated, "grid") and len(names) > 0 and not {"M", "N"} <= names and shown == {"M", "N"}
 
 
 def one_block(guess: Guess) -> Iterator[Guess]:

@@ -18,7 +18,7 @@ from gemmviz.catalogue.guessing.certainty import (
 from gemmviz.catalogue.guessing.folding import evaluate
 from gemmviz.catalogue.guessing.guessed_kernel import guessed_kernel
 from gemmviz.catalogue.guessing.guessed_matter import Guess, is_stated
-from gemmviz.catalogue.guessing.trial_sizes import first_size
+from gemmviz.catalogue.guessing.trial_sizes import first_size, has_blocks
 from gemmviz.catalogue.guessing.verdict import Verdict
 from gemmviz.catalogue.kernel import Kernel
 from gemmviz.catalogue.launch import launch
@@ -144,7 +144,10 @@ def _has_one_size(made: Guess, size: Problem) -> bool:
     """Return whether M, N and K are equal in the file: the kernel's parameters, its sums or its threads show it."""
     if not size.m == size.n == size.k or not has_known_depth(made):
         return False
-    threads = launch(guessed_kernel(replace(made, requires=())), size)
+    kernel = guessed_kernel(replace(made, requires=()))
+    if not has_blocks(kernel, size):  # a block of the file may have too many threads
+        return False
+    threads = launch(kernel, size)
     return "M" in made.roles or "M == N" in made.requires or prod((*threads.block, *threads.grid)) == size.m * size.n
 
 

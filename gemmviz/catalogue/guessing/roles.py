@@ -64,15 +64,15 @@ SIZE_WORDS = {
         "anumcols anumcol acol bnumrows bnumrow brow",
         "inner common depth",
     ),
-    "lda": ("lda", "stridea astride pitcha lda_", ""),
-    "ldb": ("ldb", "strideb bstride pitchb", ""),
-    "ldc": ("ldc", "stridec cstride pitchc", ""),
+    "lda": ("lda", "stridea astride pitcha lda_ ald", ""),
+    "ldb": ("ldb", "strideb bstride pitchb bld", ""),
+    "ldc": ("ldc", "stridec cstride pitchc cld", ""),
 }
 # Rows and columns in Spanish, Portuguese, French, Italian and German.
 _ROWS = re.compile(r"fil(?:as?)?(?=[abc]?$)|linhas?|lignes?|righe?|zeilen?")
 _COLUMNS = re.compile(r"columnas?|colunas?|colonn[ae]s?|spalten?")
 _DIMENSION = re.compile(r"(?i)(?:d|dim|dimension)_?([0-2])_?([abc]?)")
-DISTANCE = re.compile(r"(?i)ld_?[abc]|.*(stride|pitch).*")
+DISTANCE = re.compile(r"(?i)ld_?[abc]|[abc]_?ld|.*(stride|pitch).*")
 """The names of distances between rows."""
 LEFT_OVER = 0.2
 """The confidence in a role that no other parameter has, and that nothing shows."""

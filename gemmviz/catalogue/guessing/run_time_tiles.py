@@ -12,7 +12,7 @@ from gemmviz.catalogue.guessing.host_launch import find, number_at
 from gemmviz.catalogue.guessing.roles import WHOLE, is_of_a_thread, is_size_word
 
 _CALLED = re.compile(r"(?i)_*(?:tile|blo?c?k)_*(?:width|size|dim|side|w|sz|len|length)?|ts|bs|tw")
-_USUAL = 16
+_USUAL, _LARGEST = 16, 256
 
 
 def run_time_tiles(function: Function, source: ParsedSource) -> dict[str, int]:
@@ -34,7 +34,10 @@ def run_time_tiles(function: Function, source: ParsedSource) -> dict[str, int]:
             continue
         usual = 1 if of_a_thread else _USUAL
         numbers = (number_at(launch, source, place) for launch in find(source, function))
-        found[parameter.name] = next((value for value in numbers if value), usual)
+        value = next((value for value in numbers if value), usual)
+        if value > _LARGEST and not of_block:
+            continue  # the size of a matrix, whatever it is called
+        found[parameter.name] = value
         found |= dict.fromkeys(of_block, found[parameter.name])
     return found
 

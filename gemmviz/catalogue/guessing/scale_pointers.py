@@ -1,13 +1,18 @@
-"""Factors of the product that a kernel takes by pointer: ``const float *alpha``, as cuBLAS can take them."""
+"""Numbers that a kernel takes by pointer: factors, ``const float *alpha``, as cuBLAS takes them, and sizes."""
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 
 from gemmviz.catalogue.guessing.functions import Function
 from gemmviz.catalogue.guessing.indexing import Indexing
 from gemmviz.catalogue.guessing.roles import REAL, WHOLE, plain_word
 
 _NAMES = ("alpha", "beta")
+_SIZES = ("M", "N", "K")
+_MATRICES = 3
+# What stands before the star of a number that is read, and not before the star of a product.
+_BEFORE = {"=", "(", ",", ";", "{", "}", "<", ">", "<=", ">=", "+", "-", "/", "%", "return", "&&", "||", "?", ":", "=="}
 
 
 def scales_by_pointer(function: Function, indexing: Indexing) -> dict[str, str]:
@@ -30,8 +35,33 @@ def scales_by_pointer(function: Function, indexing: Indexing) -> dict[str, str]:
     return found
 
 
+def with_plain_sizes(function: Function) -> Function:
+    """Return a kernel in which whole numbers that it reads through pointers, ``*n``, are plain parameters.
+
+    Parameters
+    ----------
+    function
+        The kernel.
+    """
+    body, pointers = function.body, [p for p in function.parameters if p.pointer]
+    sizes = {p.name for p in pointers if p.type in WHOLE and p.depth == 1 and p.name and _reads_one(body, p.name)}
+    if not sizes or len(pointers) - len(sizes) < _MATRICES:
+        return function
+    parameters = tuple(replace(p, pointer=False) if p.name in sizes else p for p in function.parameters)
+    stars = {at - 1 for at, word in enumerate(body) if word in sizes}
+    return replace(function, parameters=parameters, body=tuple(w for at, w in enumerate(body) if at not in stars))
+
+
+def _reads_one(body: Sequence[str], name: str) -> bool:
+    """Return whether each use of a pointer reads the number that it points to: ``*name``."""
+    places = [at for at, word in enumerate(body) if word == name]
+    reads = [at > 1 and body[at - 1] == "*" and body[at - 2] in _BEFORE for at in places]
+    kept = [at + 1 == len(body) or body[at + 1] not in ("=", "[", "++", "--", "+=", "-=", "->") for at in places]
+    return bool(places) and all(reads) and all(kept)
+
+
 def as_structures(roles: Sequence[str], kinds: Sequence[str]) -> list[tuple[int, int, bool]]:
-    """Return the arguments that point to alpha or beta as structures with one member, as front matter has them.
+    """Return the arguments that point to alpha, beta or a size as structures with one member, as front matter has them.
 
     Parameters
     ----------
@@ -39,7 +69,7 @@ def as_structures(roles: Sequence[str], kinds: Sequence[str]) -> list[tuple[int,
         The role and the type of each argument; a pointer's type ends with ``*``.
     """
     given = enumerate(zip(roles, kinds, strict=True))
-    return [(at, at + 1, True) for at, (role, kind) in given if role in _NAMES and kind.endswith("*")]
+    return [(at, at + 1, True) for at, (role, kind) in given if role in (*_NAMES, *_SIZES) and kind.endswith("*")]
 
 
 def joined(

@@ -7,7 +7,7 @@ from dataclasses import replace
 from gemmviz.catalogue.dtypes import is_float
 from gemmviz.catalogue.errors import BuildError, FrontMatterError, GemmvizError
 from gemmviz.catalogue.guessing.at_large import or_wrong_at_large
-from gemmviz.catalogue.guessing.block_sides import doubled, in_groups, several_blocks
+from gemmviz.catalogue.guessing.block_sides import beyond_grid, doubled, in_groups, several_blocks
 from gemmviz.catalogue.guessing.candidates import (
     SHARED,
     SQUARE,
@@ -20,10 +20,11 @@ from gemmviz.catalogue.guessing.candidates import (
 from gemmviz.catalogue.guessing.certainty import is_known
 from gemmviz.catalogue.guessing.guessed_kernel import guessed_kernel
 from gemmviz.catalogue.guessing.guessed_matter import Guess, is_stated
-from gemmviz.catalogue.guessing.odd_sizes import odd_size, with_larger_divisor
+from gemmviz.catalogue.guessing.odd_sizes import is_one_element, odd_size, with_larger_divisor
 from gemmviz.catalogue.guessing.one_block_limit import RIGHT_AT_TWO, SO_IT_ASKS, in_one_block
 from gemmviz.catalogue.guessing.one_step import RIGHT_AT_ONE
 from gemmviz.catalogue.guessing.opening_size import with_opening_size
+from gemmviz.catalogue.guessing.other_grids import grid_lacks_a_side
 from gemmviz.catalogue.guessing.other_sizes import with_shown_sizes
 from gemmviz.catalogue.guessing.own_size import at_its_own_size, broken_conditions
 from gemmviz.catalogue.guessing.random_trial import with_random_numbers
@@ -45,6 +46,10 @@ _MANY, _FEW = 3, 16
 C_IS_ZERO_BEFORE = mark("C is zero before the launch: the kernel reads it, and nothing in the files was seen to set it")
 ONLY_WHERE_EQUAL = mark("unless {conditions}, C is wrong with the launch in the file itself")
 GRID_IS_TURNED = mark("the sides of the grid are exchanged: as the file itself has them, it is wrong")
+GRID_LACKS_A_SIDE = mark(
+    "the grid grows with M and N: as the file itself has it, it leaves out elements of C where the sizes differ"
+)
+ONLY_ONE_ELEMENT = mark("recorded: C is right at {size}, but only there: no launch with more than one thread is right")
 TryOne = Callable[[Kernel, Problem], str]
 
 
@@ -121,6 +126,9 @@ def _for_whole_numbers(guess: Guess, try_one: TryOne, alternatives: bool, trials
             wrong = _wrong(candidate, broad, try_one) if broad else ""
             if isinstance(wrong, Verdict) and wrong.refused:  # the size is too large for it, which is no fault
                 broad, wrong = None, ""
+            beyond = None if wrong else beyond_grid(candidate, broad or size)
+            if beyond and (wrong := _wrong(candidate, beyond, try_one)):
+                broad = beyond
             odd = odd_size(candidate, "MNK", size) if trials.partly else None
             wrong = wrong or (_wrong(candidate, odd, try_one) if odd else "")
             if not wrong and (broad or not trials.narrow):
@@ -164,6 +172,8 @@ def _settled(right: Guess, guess: Guess, size: Problem, try_one: TryOne) -> Gues
     made = _least_shared(_relaxed(right, guess, try_one), size, try_one)
     size = first_size(guessed_kernel(made)) or size
     found = _offered(_other_values(_any_size(made, size, try_one), try_one), try_one)
+    if found.right and is_one_element(found):
+        return replace(found, right=False, settled=tr(ONLY_ONE_ELEMENT, size=size))
     return replace(found, settled="; ".join([found.settled, *_notes(found, guess)])) if found.right else found
 
 
@@ -171,6 +181,8 @@ def _notes(found: Guess, guess: Guess) -> Iterator[str]:
     """Yield the parts of the file that the right launch does not have."""
     if found.roles == guess.roles and found.grid == guess.grid[::-1] != guess.grid and is_launched_so(guess):
         yield tr(GRID_IS_TURNED)
+    if found.roles == guess.roles and grid_lacks_a_side(guess, found):
+        yield tr(GRID_LACKS_A_SIDE)
     if found.adds and not guess.adds:
         yield tr(C_IS_ZERO_BEFORE)
     narrow = [one for one in SQUARE if one in found.requires and one not in guess.requires]
@@ -217,6 +229,8 @@ def _any_size(right: Guess, size: Problem, try_one: TryOne) -> Guess:
                 break
             made, alone = more, odd_size(more, name, size)
     last = odd_size(made, "MNK", size)
+    if last is not None and last.m == last.n and odd.m != odd.n:
+        last = doubled(guessed_kernel(made), last) or last
     square = last is not None and last.m == last.n and odd.m != odd.n  # it may need equal sizes, and no multiples
     if made is right or last is None or square or _wrong_somewhere(made, last, try_one)[0]:
         grouped = in_groups(right, size, lambda one, at: _wrong(one, at, try_one)) if "gridDim" in right.text else None

@@ -1,12 +1,13 @@
 """Constants of a file that stand for sizes: ``#define WIDTH 1024`` in place of a parameter."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from gemmviz.catalogue.guessing.cxx import ParsedSource
 from gemmviz.catalogue.guessing.functions import Function, Parameter
 from gemmviz.catalogue.guessing.polynomial import Lookup, looked_up, parse
+from gemmviz.catalogue.guessing.repeats import repeats
 from gemmviz.catalogue.guessing.roles import DISTANCE, LEFT_OVER, WHOLE, Roles, is_size_word
 
 # A constant that is called like a size may be this small; another one is then rather a tile.
@@ -14,6 +15,7 @@ _SMALLEST_NAMED, _SMALLEST = 32, 256
 _OF_TILES = re.compile(
     r"(?i)block|thread|tile(?!s\b)|warp|stage|pad|skew|unroll|chunk|step|bytes|lanes|^b[mnk]$|^[tw][mn]$"
 )
+_COUNTS_TILES = re.compile(r"(?i)grid|tiles|(?:num|n|count)_?(?:of_?)?(?:blocks?|tiles?|steps?)")
 
 
 @dataclass(frozen=True)
@@ -65,7 +67,8 @@ def size_constants(function: Function, source: ParsedSource) -> list[SizeConstan
         The kernel, with the helpers that it calls, and its file.
     """
     whole = [p.name for p in function.parameters if not p.pointer and p.type in WHOLE]
-    sizes = [name for name in whole if not DISTANCE.fullmatch(name)]
+    counts = repeats(function)
+    sizes = [name for name in whole if not DISTANCE.fullmatch(name) and name not in counts]
     taken = {p.name for p in function.parameters} | {name for _, name, _ in function.template}
     if len(sizes) >= len("MNK") or sum(p.pointer for p in function.parameters) < len("ABC"):
         return []
@@ -81,7 +84,21 @@ def size_constants(function: Function, source: ParsedSource) -> list[SizeConstan
         named = is_size_word(largest.name)
         if value >= (_SMALLEST_NAMED if named else _SMALLEST) and (named or not sizes):
             found[largest.name] = largest
-    return list(found.values())
+    alone = [one for one in found.values() if one.leaf == one.name]
+    tiles = {one.value for name in in_tiles if (one := look(name)) is not None and one.value}
+    return [*found.values(), *_counts_of_tiles(_reached(function, source) - taken - in_tiles, alone, tiles, look)]
+
+
+def _counts_of_tiles(
+    names: set[str], sizes: Sequence[SizeConstant], tiles: set[int], look: Lookup
+) -> Iterator[SizeConstant]:
+    """Yield the constants that are a size divided by a tile, by their names and values: ``#define GRID_SIZE 32``."""
+    for leaf in sorted(name for name in names if _COUNTS_TILES.search(name)):
+        known = look(leaf)
+        value = known.value if known is not None else None
+        divided = next((one for one in sizes if value and one.number == value * (one.number // value)), None)
+        if divided is not None and value and divided.number // value in tiles:
+            yield SizeConstant(divided.name, leaf, divided.number // value, divided.number)
 
 
 def sizes_in_file(given: list[SizeConstant], roles: Roles, requires: Sequence[str]) -> tuple[int, int, int] | None:
@@ -104,7 +121,7 @@ def sizes_in_file(given: list[SizeConstant], roles: Roles, requires: Sequence[st
 
 def as_parameters(function: Function, given: list[SizeConstant]) -> Function:
     """Return a function with such constants as further parameters."""
-    more = tuple(Parameter(one.name, "int", False, True) for one in given)
+    more = tuple(Parameter(name, "int", False, True) for name in dict.fromkeys(one.name for one in given))
     return replace(function, parameters=(*function.parameters, *more))
 
 

@@ -12,6 +12,7 @@ from gemmviz.catalogue.guessing.size_constants import SizeConstant
 
 # The distance between two rows of a matrix is no size.
 _DISTANCE = re.compile(r"(?i)ld_?[abcd]?|ld_?(?:out|in|x|y)|.*(?:stride|pitch|leading).*")
+_LETTER = re.compile(r"[A-Z]")
 _TYPES = ("typename", "class", "bool")
 
 
@@ -26,8 +27,11 @@ def size_templates(function: Function, source: ParsedSource) -> list[SizeConstan
     whole = [p.name for p in function.parameters if not p.pointer and p.type in WHOLE]
     if sum(_DISTANCE.fullmatch(name) is None for name in whole) >= len("MNK"):
         return []
-    names = (name for kind, name, _ in function.template if kind not in _TYPES)
-    return [SizeConstant(name, name) for name in names if is_size_word(name)]
+    names = [name for kind, name, _ in function.template if kind not in _TYPES]
+    called = [name for name in names if is_size_word(name)]
+    # Beside two sizes any other letter is a size, too: ``template <int N, int M, int P>``.
+    letters = [name for name in names if _LETTER.fullmatch(name)] if len(called) > 1 and not whole else []
+    return [SizeConstant(name, name) for name in names if name in called or name in letters]
 
 
 def passed_twice(function: Function, source: ParsedSource) -> dict[str, str]:

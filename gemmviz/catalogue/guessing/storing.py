@@ -15,6 +15,7 @@ _STORES_NOTHING = frozenset(
     {"if", "for", "while", "switch", "return", "sizeof", "alignof", "min", "max", "printf", "assert", "ceil", "floor"}
     | {"int", "unsigned", "float", "size_t", "alignas", "__align__"}
     | {"__syncthreads", "__syncwarp", "__cvta_generic_to_shared"}
+    | {"static_cast", "reinterpret_cast", "const_cast"}
 )
 
 
@@ -30,7 +31,8 @@ def stores_nothing(kernel: Function) -> bool:
     if not _ASM.isdisjoint(body):
         return False
     for at, (word, behind) in enumerate(pairwise(body)):
-        if behind == "(" and word.isidentifier() and word not in _STORES_NOTHING:
+        called = _before_angles(body, at) if word in (">", ">>") else word  # ``store<16>(`` is a call, too
+        if behind == "(" and called.isidentifier() and called not in _STORES_NOTHING:
             return False
         if behind in _ASSIGNS and (word in ("]", ")") or _is_reached(body, at)):
             return False
@@ -39,6 +41,16 @@ def stores_nothing(kernel: Function) -> bool:
         if word == "&" and behind.isidentifier() and body[at + 2 : at + 3] in (("=",), (":",), ("{",)):
             return False  # a reference: who assigns to it may store an element
     return True
+
+
+def _before_angles(body: tuple[str, ...], at: int) -> str:
+    """Return the word before the template arguments that end at a place; nothing where none begin."""
+    depth = 0
+    for place in range(at, 0, -1):
+        depth += (body[place] == ">") + 2 * (body[place] == ">>") - (body[place] == "<")
+        if depth == 0:
+            return body[place - 1]
+    return ""
 
 
 def _is_reached(body: tuple[str, ...], at: int) -> bool:

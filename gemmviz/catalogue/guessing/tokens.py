@@ -11,6 +11,7 @@ _TOKEN = re.compile(
     r"[A-Za-z_]\w*|0[xX][0-9a-fA-F]+[uUlL]*|\d+\.?\d*(?:[eE][+-]?\d+)?[fFuUlL]*"
     r"|<<<|>>>|<<=|>>=|<<|>>|<=|>=|==|!=|&&|\|\||\+\+|--|\+=|-=|\*=|/=|%=|&=|\|=|->|::|[^\s\w]"
 )
+_LINE_END = re.compile(r"\\?\n")
 _SEPARATED = re.compile(r"\b(?:0[xX][0-9a-fA-F]+(?:'[0-9a-fA-F]+)+|\d+(?:'\d+)+)")
 OPEN, CLOSE = {"(": ")", "[": "]", "{": "}"}, {")", "]", "}"}
 # A longer file is cut off here: a kernel is short, and guessing must end soon.
@@ -94,10 +95,14 @@ def tokens_of(text: str) -> tuple[str, ...]:
 
 def without_comments(text: str) -> str:
     """Return the text with the same lines, but without comments and with empty strings."""
-    return _COMMENT_OR_STRING.sub(
-        lambda found: '""' if found[0][0] == '"' else "0" if found[0][0] == "'" else " " + "\n" * found[0].count("\n"),
-        text,
-    )
+    return _COMMENT_OR_STRING.sub(_without, text)
+
+
+def _without(found: re.Match[str]) -> str:
+    begin = found[0][0]
+    # A comment in a macro may have several lines: then the macro goes on behind it.
+    ends = "".join(_LINE_END.findall(found[0])) if found[0].startswith("/*") else "\n" * found[0].count("\n")
+    return '""' if begin == '"' else "0" if begin == "'" else " " + ends
 
 
 def with_whole_launches(text: str) -> str:
@@ -125,9 +130,12 @@ def numbered(text: str) -> tuple[list[str], list[int]]:
 
 
 def is_whole(value: tuple[str, ...]) -> bool:
-    """Return whether tokens may be a whole-number constant: numbers, names, arithmetic."""
-    return bool(value) and all(
-        re.fullmatch(r"(?:0[xX][0-9a-fA-F]+|\d+)[uUlL]*|[A-Za-z_]\w*|[-+*/%()]|<<|>>", t) for t in value
+    """Return whether tokens may be a whole-number constant: numbers, names, arithmetic. A type is none."""
+    named = value[-1:] and value[-1] in _TYPES and all(map(str.isidentifier, value))
+    return (
+        bool(value)
+        and not named
+        and all(re.fullmatch(r"(?:0[xX][0-9a-fA-F]+|\d+)[uUlL]*|[A-Za-z_]\w*|[-+*/%()]|<<|>>", t) for t in value)
     )
 
 
@@ -148,5 +156,11 @@ def partners(tokens: list[str]) -> list[int]:
     return found
 
 
+_TYPES = {
+    *("float", "double", "half", "__half", "half2", "__half2", "nv_half", "__nv_half", "nv_half2", "__nv_half2"),
+    *("__nv_bfloat16", "nv_bfloat16", "__nv_bfloat162", "nv_bfloat162", "__nv_fp8_e4m3", "__nv_fp8_e5m2"),
+    *("int", "unsigned", "long", "short", "char", "bool", "size_t", "float2", "float4", "double2", "void"),
+    *(f"{sign}int{bits}_t" for sign in ("", "u") for bits in (8, 16, 32, 64)),
+}
 _COMPUTE = {"max", "min", "sizeof", "int", "size_t", "unsigned", "ceil", "floor"}
 _CHOOSING = {"?", ":", "<", ">", "<=", ">=", "==", "::", ","}

@@ -304,7 +304,9 @@ class Trials:
         also = trn("{count} other launch is wrong too", "{count} other launches are wrong too", others)
         reason = f"{self.first}; {also}" if others > 0 else self.first
         if not self.tried and not self.first:
-            reason = "" if "?" in self.unmade or in_its_file(self.guess) else self.unmade
+            # A value that the guess could not read stands there in the kernel's own words, which help nobody.
+            unread = any(sign in self.unmade for sign in "?{")
+            reason = "" if unread or in_its_file(self.guess) else self.unmade
         if self._scaled or in_its_file(self.guess):  # then a wrong C is no fault of the kernel's
             return self._hindered(self._scaled or reason, self.guess.hindrance)
         if self._never:  # the launch is right, and the kernel wrong: then the checker says where

@@ -9,7 +9,7 @@ from gemmviz.catalogue.guessing.polynomial import parse
 
 _CAPITALS = re.compile(r"[A-Z][A-Z0-9_]+|(?:block|tile|thread|work)_size(?:_\w+)?")
 _NAME = re.compile(r"[A-Za-z_]\w*")
-_NOT_PARAMS = re.compile(r"NULL|INFINITY|NAN|(INT|FLT|DBL|CUDART|CHAR)_\w+|EXIT_\w+|CUDA\w*|CUBLAS\w*")
+_NOT_PARAMS = re.compile(r"FIXME|TODO|NULL|INFINITY|NAN|(INT|FLT|DBL|CUDART|CHAR)_\w+|EXIT_\w+|CUDA\w*|CUBLAS\w*")
 THREADS = r"(NUM_?)?THREADS|NT|THREAD_?COUNT"
 # Usual names of tile sizes, and their usual values, the most common first.
 _VALUES: tuple[tuple[str, tuple[int, ...]], ...] = (

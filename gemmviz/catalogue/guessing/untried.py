@@ -107,7 +107,10 @@ def _of_blocks(made: Guess, reading: Reading) -> Iterator[Guess]:
     kept = (one for one in made.requires if one not in SQUARE and one.partition(" ")[0] not in tile)
     whole = replace(made, requires=(*kept, *(f"{name} % {size} == 0" for name, size in tile.items())))
     sides = [f"{name} / {size}" for name, size in tile.items()]
-    for grid in ((*sides[::-1],), (*sides,), (" * ".join(f"({side})" for side in sides),)):
+    # The blocks along the other size are known already, if one was tried with many.
+    sides += [side for side in made.grid if len(tile) == 1 and {*re.findall(r"\b[MN]\b", side)} == {*"MN"} - {*tile}]
+    flat = [(" * ".join(f"({side})" for side in sides),)] if len(sides) > 1 else []
+    for grid in dict.fromkeys(((*sides[::-1],), (*sides,), *flat)):
         yield replace(whole, grid=grid)
 
 

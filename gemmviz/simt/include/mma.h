@@ -40,7 +40,11 @@ GV_TYPE(int, int, GV_S32)
 GV_TYPE(double, double, GV_DOUBLE)
 #undef GV_TYPE
 
-template <class Layout> struct gv_layout;
+template <class Layout> struct gv_layout {
+    static_assert(sizeof(Layout *) == 0,
+        "no layout: a fragment of an operand has one as its last type, row_major or col_major, and load_matrix_sync of "
+        "sums has one as its last argument, mem_row_major or mem_col_major");
+};
 template <> struct gv_layout<row_major> {
     static constexpr int by_columns = 0;
 };

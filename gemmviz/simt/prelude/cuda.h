@@ -20,6 +20,9 @@ typedef uint16_t u_int16_t;
 typedef uint32_t u_int32_t;
 typedef uint64_t u_int64_t;
 
+// Of cuBLAS, for kernels that take its words for layouts.
+enum cublasOperation_t { CUBLAS_OP_N = 0, CUBLAS_OP_T = 1, CUBLAS_OP_C = 2 };
+
 // A file tests these macros for nvcc and for the GPU: here they stand for a GPU with all features.
 #define __CUDACC__ 1
 #define __NVCC__ 1
@@ -89,6 +92,9 @@ static constexpr int warpSize = 32;
 #endif
 
 #define __syncthreads() gv_barrier()
+// Without its brackets it is a statement that does nothing, which nvcc takes, too: the barrier is missing then.
+static constexpr struct {
+} __syncthreads;
 
 // Inlined code without debug information gets the line of the call in the kernel.
 #if defined(__clang__)

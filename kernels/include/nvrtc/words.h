@@ -23,6 +23,8 @@ typedef uint64_t u_int64_t;
 #define CUDART_NAN_F NAN
 #include "float.h"
 #include "limits.h"
+// Of cuBLAS, for kernels that take its words for layouts.
+enum cublasOperation_t { CUBLAS_OP_N = 0, CUBLAS_OP_T = 1, CUBLAS_OP_C = 2 };
 namespace std {
 typedef decltype(sizeof(0)) size_t;
 template <class T> constexpr __host__ __device__ const T &min(const T &a, const T &b) { return b < a ? b : a; }

@@ -258,3 +258,24 @@ def test_a_library_is_named_by_words_that_begin_with_its_name() -> None:
     text = "#include <late/all.h>\n__global__ void product(float *C) {{ C[0] = {}(1); }}\n"
     assert "late" not in device_code(text.format("calculated"), "product").splitlines()[0]
     assert "late" in device_code(text.format("late_one"), "product").splitlines()[0]
+
+
+ROUNDED = "__global__ void gemm(float *C, float n) { C[threadIdx.x] = std::ceil(n); }\n"
+
+
+def test_a_function_of_std_gets_its_header_in_the_place_of_another_include() -> None:
+    code = device_code("#include <iostream>\n" + ROUNDED)
+    assert code.splitlines() == ["#include <cmath>   ", ROUNDED.strip()]
+    assert "cmath" not in device_code("#include <iostream>\n" + ROUNDED.replace("std::", ""))
+    assert device_code("#include <cmath>\n#include <iostream>\n" + ROUNDED).count("cmath") == 1
+
+
+def test_its_header_does_not_depend_on_a_condition() -> None:
+    begin = "#ifdef _WIN32\n#include <windows.h>\n#endif\n#include <map>\n#include <vector>\n"
+    assert device_code(begin + ROUNDED).splitlines()[3:5] == [" " * 14, "#include <cmath> "]
+
+
+@pytest.mark.parametrize("broken", ["call(more(n);", "call(n));", "int list[n = 3;"])
+def test_a_bracket_too_few_in_host_code_does_not_hide_the_kernel(broken: str) -> None:
+    code = device_code(f"void run(int n) {{\n    {broken}\n    std::vector<int> v(n);\n}}\n" + ROUNDED)
+    assert code.strip() == ROUNDED.strip()

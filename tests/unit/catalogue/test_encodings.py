@@ -34,3 +34,10 @@ def test_a_text_is_written_as_its_file_was(old: bytes, new: bytes) -> None:
 def test_utf_16_keeps_its_line_ends() -> None:
     new = encodings.encoded("float b;\n", "float a;\r\n".encode("utf-16"))
     assert new.decode("utf-16") == "float b;\r\n"
+
+
+def test_comments_in_two_encodings_do_not_hide_the_code() -> None:
+    raw = "// größer\n".encode() + "// Проверка\n".encode() + "// Выбор И\n".encode("cp1251") + b"float a;\n"
+    text, name = encodings.decoded(raw) or ("", "")
+    assert text.endswith("float a;\n") and text.encode(name) == raw
+    assert encodings.decoded(raw + b"\x00") is None

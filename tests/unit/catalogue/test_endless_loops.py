@@ -45,3 +45,15 @@ def test_such_a_loop_is_a_flaw_with_its_line() -> None:
 def test_a_loop_that_may_end_is_none(before: str, after: str) -> None:
     assert before in LOOPS
     assert not guess(LOOPS.replace(before, after, 1), Path("mine.cu")).flaws
+
+
+def test_a_loop_that_counts_away_from_its_end_is_a_flaw_too() -> None:
+    down = LOOPS.replace("col += threadIdx.y", "col += blockDim.y").replace("k++", "k--")
+    (flaw,) = guess(down, Path("mine.cu")).flaws
+    assert (flaw.kind, flaw.line) == ("no end", 7)
+    for other in (
+        down.replace("int k", "unsigned k"),
+        down.replace("k < n", "k > n"),
+        down.replace("sum +=", "k += 2, sum +="),
+    ):
+        assert not guess(other, Path("mine.cu")).flaws

@@ -34,6 +34,8 @@ def test_it_is_said() -> None:
         "float &element = C[row * N + column]; element = sum;",
         "atomicAdd(&C[row * N + column], sum);",
         "store(C, row, column, sum);",
+        "store<16>(C, row, column, sum);",
+        "store<Tile<16, 8>>(C, row, column, sum);",
         'asm volatile("st.global.f32 [%0], %1;" :: "l"(C + row * N + column), "f"(sum));',
     ],
 )

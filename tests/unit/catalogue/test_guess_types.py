@@ -217,3 +217,20 @@ void run(Whole *A, Whole *B, Whole *C, int M, int N, int K) {{
 def test_whole_numbers_of_16_bits_are_the_bits_of_other_numbers(kind: str, named: str, dtype: str) -> None:
     text = OF_ANY.replace("template <typename T, int TILE>", f"// of half\nstruct {named};").replace("TILE", "8")
     assert guess(re.sub(r"\bT\b", kind, text), Path("mine.cu")).dtype == dtype
+
+
+def test_a_type_that_a_build_may_choose_is_no_number() -> None:
+    text = """#include <cuda_fp16.h>
+#ifndef ELEMENT
+#define ELEMENT half
+#endif
+template <class T> __device__ void part(const T *A, const T *B, T *C, int N) {
+    int row = blockIdx.y * 16 + threadIdx.y, column = blockIdx.x * 16 + threadIdx.x;
+    float sum = 0;
+    for (int k = 0; k < N; k++) sum += float(A[row * N + k]) * float(B[k * N + column]);
+    C[row * N + column] = T(sum);
+}
+__global__ void gemm(const ELEMENT *A, const ELEMENT *B, ELEMENT *C, int N) { part<ELEMENT>(A, B, C, N); }
+"""
+    made = guess(text, Path("mine.cu"))
+    assert not made.params and made.dtype == "float16" and made.block == ("16", "16")

@@ -19,6 +19,7 @@ from gemmviz.catalogue.plain_code import plain_code
         ("1'000'000 + a", "1'000'000 + a"),
         ('R"x(// " )" )x" + a', "                + a"),
         ("#define A 1 // b\nc", "#define A 1     \nc"),
+        ("#define A \\\n/* b \\\n c */ 1\nd", "#define A \\\n     \\\n      1\nd"),
     ],
 )
 def test_comments_and_texts_become_spaces(text: str, code: str) -> None:

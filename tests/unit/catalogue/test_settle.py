@@ -226,3 +226,5 @@ def test_a_guess_that_is_no_launch_is_not_the_reason_where_others_were_recorded(
     assert wrong.settled.startswith("recorded at") and "nothing" not in wrong.settled
     none = settle(dataclasses.replace(unmade, requires=("nothing == 1",)), lambda kernel, size: "12 elements are wrong")
     assert "nothing" in none.settled
+    unread = settle(dataclasses.replace(unmade, grid=("N / {* n}",)), lambda kernel, size: "12 elements are wrong")
+    assert "{" not in unread.settled

@@ -98,6 +98,23 @@ def test_a_block_with_too_many_threads_is_a_flaw(tmp_path: Path) -> None:
     assert "096 threads; CUDA allows 1024" in found.flaws[0].text
 
 
+def test_so_is_one_of_a_file_with_one_small_size(tmp_path: Path) -> None:
+    """Its launch at the file's own size cannot be made: that ended the trials without a guess."""
+    text = """__global__ void gemm(float *C, float *A, float *B, int N) {
+int x = threadIdx.x + blockDim.x * blockIdx.x, y = threadIdx.y + blockDim.y * blockIdx.y;
+for (int row = y; row < N; row += blockDim.y * gridDim.y)
+for (int col = x; col < N; col += blockDim.x * gridDim.x) {
+float s = 0;
+for (int k = 0; k < N; ++k) s += A[row * N + k] + threadIdx.z * B[k * N + col];
+C[row * N + col] = s;
+}
+}
+int main() { int n = 64; dim3 block(32, 32, 32), grid(2, 2, 2); gemm<<<grid, block>>>(C, A, B, n); }
+"""
+    found = settled(tmp_path, text)
+    assert not found.right and [one.kind for one in found.flaws] == ["not started"]
+
+
 UNKNOWN = kernel("s += times(A[i * N + k], B[k * N + j])")
 
 
@@ -108,6 +125,13 @@ def test_a_name_that_is_declared_nowhere_is_a_flaw_if_two_compilers_say_so(tmp_p
     assert "times is declared nowhere in this file and its headers" in found.flaws[0].text
     assert not settled(tmp_path, UNKNOWN).flaws
     assert not settled(tmp_path, UNKNOWN, BuildError("mine.cu", line + 5)).flaws
+
+
+def test_an_exercise_that_is_not_solved_is_a_flaw(tmp_path: Path) -> None:
+    text = kernel("s += FIXME")
+    line = next(at for at, one in enumerate(text.splitlines(), 1) if "FIXME" in one)
+    (flaw,) = settled(tmp_path, text, BuildError("mine.cu", line)).flaws
+    assert (flaw.kind, flaw.line) == ("not compiled", line) and "FIXME is declared nowhere" in flaw.text
 
 
 def test_the_file_beside_it_that_declares_the_name_is_named(tmp_path: Path) -> None:
@@ -125,6 +149,24 @@ def test_a_name_between_if_0_and_endif_is_said_to_be_there(tmp_path: Path) -> No
 @pytest.mark.parametrize("head", ["#include <strange/times.h>\n", "float times(float a, float b) { return a * b; }\n"])
 def test_a_name_that_may_come_from_elsewhere_is_no_flaw(tmp_path: Path, head: str) -> None:
     assert not settled(tmp_path, head + UNKNOWN, BuildError("mine.cu", 7)).flaws
+
+
+def test_a_side_of_the_block_that_only_the_guess_has_is_not_what_they_refuse(tmp_path: Path) -> None:
+    """The lambda returns nothing, so its value is no index."""
+    text = kernel("s += A[at(i, k)] * B[at(k, j)]").replace(
+        PLACE, PLACE + "auto at = [&](int y, int x) { y *N + x; };\n"
+    )
+    text = text[: text.index("void run")]  # no launch: the guess has names for the sides of the block
+    line = next(at for at, one in enumerate(text.splitlines(), 1) if "s +=" in one)
+    found = settled(tmp_path, text, BuildError("mine.cu", line))
+    assert [(one.kind, one.line) for one in found.flaws] == [("not compiled", line)]
+
+
+def test_a_launch_that_was_compiled_is_none(tmp_path: Path) -> None:
+    """Host code that could not be left out is no fault of the file."""
+    text = "__device__ " + LAUNCH + kernel(RIGHT)[: kernel(RIGHT).index("void run")]
+    line = next(at for at, one in enumerate(text.splitlines(), 1) if "<<<" in one)
+    assert not settled(tmp_path, text, BuildError("mine.cu", line)).flaws
 
 
 # A macro that nobody gives a value: gemmviz guesses one.

@@ -97,6 +97,34 @@ template <class T> __global__ void gemm_of(const T *A, const T *B, T *C, int M, 
 """
 
 
+# All vectors of CUDA, and functions of <cmath> without their header.
+VECTORS = """
+#include <iostream>
+__global__ void gemm(const float *A, const float *B, float *C, int M, int N, int K)
+{
+    int row = blockIdx.y * 8 + threadIdx.y, col = blockIdx.x * 8 + threadIdx.x;
+    static_assert(sizeof(short1) == 2 && sizeof(char3) == 3 && sizeof(double3) == 24 && alignof(uchar3) == 1, "");
+    static_assert(sizeof(ulong2) == 16 && alignof(long1) == 8, "");
+    if (row >= M || col >= N) return;
+    double2 sums = make_double2(0, 0), all;
+    float3 one = make_float3(1, 1, 1);
+    for (int k = 0; k < std::ceil((float)K); k++) {
+        double1 term = make_double1(A[row * K + k] * B[k * N + col]);
+        (k % 2 ? sums.x : sums.y) += term.x * one.z;
+    }
+    all = sums;
+    C[row * N + col] = std::fma(all.x, 1.0, all.y);
+}
+"""
+# Newer versions of NVRTC warn of these vectors.
+WIDE = (
+    VECTORS.replace("double2 sums = make_double2(0, 0)", "double4 sums = make_double4(0, 0, 0, 0)")
+    .replace("sums.y", "sums.w")
+    .replace("all.y", "all.w")
+    .replace("sizeof(ulong2) == 16", "sizeof(double4) == 32 && alignof(ulonglong4) == 16")
+)
+
+
 def job(text: str) -> Launch:
     head = HEAD.replace('"gemm"', '"gemm_of<float>"') if text == LIBRARY else HEAD
     return launch(parse(head + text, Path("mine.cu")), Problem(12, 9, 7))
@@ -110,13 +138,13 @@ def test_an_index_may_be_a_variable_or_a_parameter() -> None:
     assert all("A[row" in line or "C[row" in line for line in lines)  # the indices are no accesses
 
 
-@pytest.mark.parametrize("text", [WORDS, MACROS, POINTER, LIBRARY])
+@pytest.mark.parametrize("text", [WORDS, MACROS, POINTER, LIBRARY, VECTORS, WIDE])
 def test_words_of_the_headers_of_cuda_and_short_macros_do_no_harm(text: str) -> None:
     assert record(job(text), deadline_s=10).wrong == 0
 
 
 @pytest.mark.skipif(nvrtc_alone.library() is None, reason="there is no NVRTC")
-@pytest.mark.parametrize("text", [OWN_INDICES, WORDS, MACROS, POINTER, LIBRARY])
+@pytest.mark.parametrize("text", [OWN_INDICES, WORDS, MACROS, POINTER, LIBRARY, VECTORS])
 def test_nvrtc_takes_them(text: str) -> None:
     assert nvrtc_alone.errors(job(text), "sm_80") == ""
 
@@ -151,3 +179,30 @@ def test_arrays_of_the_standard_library_are_known() -> None:
     assert record(gemm).wrong == 0
     if nvrtc_alone.library() is not None:
         assert not nvrtc_alone.errors(gemm, "sm_80")
+
+
+# Each thread computes the element of another one.
+EXCHANGED = """
+__global__ void gemm(const float *A, const float *B, float *C, int M, int N, int K)
+{
+    __shared__ float sums[64];
+    int mine = threadIdx.y * 8 + threadIdx.x, other = 63 - mine;
+    int row = blockIdx.y * 8, col = blockIdx.x * 8;
+    float sum = 0;
+    for (int k = 0; k < K; k++)
+        sum += row + other / 8 < M && col + other % 8 < N ? A[(row + other / 8) * K + k] * B[k * N + col + other % 8]
+                                                          : 0;
+    sums[other] = sum;
+    {barrier}
+    if (row + mine / 8 < M && col + mine % 8 < N) C[(row + mine / 8) * N + col + mine % 8] = sums[mine];
+}
+"""
+
+
+def test_a_barrier_without_its_brackets_is_none() -> None:
+    """nvcc takes it, with a warning."""
+    with_it, without = (
+        record(job(EXCHANGED.replace("{barrier}", word)), deadline_s=10)
+        for word in ("__syncthreads();", "__syncthreads;")
+    )
+    assert with_it.wrong == 0 and without.wrong > 0
