@@ -17,6 +17,9 @@ left out for them.
 ``--candidates N`` lets the N sets of parameters that the schedule's model expects to be the next best ones race, too:
 *of best* is the fastest one's time over that of the schedule's choice.
 
+``--random 100 --seed 11`` takes 100 random sizes in place of those of shapes.toml: M and N from 128 to 4096, K from 256
+to 5793, their logarithms evenly distributed, in steps of 8, 32, 64 or 128.
+
 ``--json`` keeps the rows, with the number of the device; rows that it has of this device, of the kernels' present texts
 and of the parameters that the schedules choose now are not measured again, so that an interrupted run goes on.
 """
@@ -216,6 +219,16 @@ def raced(race: Race, reference: DevicePrepared) -> dict[str, Any]:
     return found
 
 
+def random_sizes(seed: int, count: int) -> list[list[int]]:
+    """Return sizes that are chosen at random; a seed has the same ones everywhere."""
+    chosen, sizes = random.Random(seed), list[list[int]]()
+    while len(sizes) < count:
+        step = chosen.choice((8, 32, 64, 64, 128))
+        size = [round(2 ** chosen.uniform(low, high) / step) * step for low, high in ((7, 12), (7, 12), (8, 12.5))]
+        sizes.append([max(side, step) for side in size])
+    return sizes
+
+
 def line(kind: str, sizes: list[int], row: dict[str, Any]) -> str:
     """Return the line of a row in the table."""
     flops = 2 * sizes[0] * sizes[1] * sizes[2]
@@ -252,6 +265,8 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--types", default=",".join(RUNGS), help=f"of {', '.join(RUNGS | OTHERS)}")
     parser.add_argument("--only", help="sizes of one heading of shapes.toml")
+    parser.add_argument("--random", type=int, metavar="N", help="N random sizes instead")
+    parser.add_argument("--seed", type=int, default=11, help="of the random sizes")
     parser.add_argument("--seconds", type=float, default=600.0, help="stop after so long")
     parser.add_argument("--candidates", type=int, default=0, help="further sets of the schedule that race")
     parser.add_argument("--json", type=Path, help="the file that keeps the rows")
@@ -262,6 +277,8 @@ def main() -> int:
         return 2
     schedule_for_this_gpu()
     sizes = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
+    if wanted.random:
+        sizes = {"random": random_sizes(wanted.seed, wanted.random)}
     kept = json.loads(wanted.json.read_text()) if wanted.json and wanted.json.exists() else {"rows": []}
     kernels, cuda, begun, wrong = ladder(), CudaBackend(), time.monotonic(), 0
     print(f"{device.name}, {device.uuid}, driver {driver().version}")

@@ -31,6 +31,7 @@ SCHEDULE = """// schedule.sets  = [{ TS = 64 }, { TS = "max(16, floor(M / 64))" 
 // schedule.names.tiles = "ceil(M / TS) * ceil(N / TS)"
 // schedule.cost  = "ceil(tiles * SPLIT / SMS) * TS * TS * K / SPLIT + SPLIT * 100"
 """
+UPRIGHT = {"TURNED": 0}
 
 
 def kernel(schedule=SCHEDULE):
@@ -104,7 +105,7 @@ def test_the_ladder_has_a_launch_for_any_size(name):
 
 def test_a_small_product_shares_a_where_it_is_high_and_b_where_it_is_wide():
     rung = find("every_shape", ladder())
-    high, wide = usual(rung, Problem(2048, 512, 1024)), usual(rung, Problem(512, 4096, 4096))
+    high, wide = (usual(rung, Problem(*size), UPRIGHT) for size in ((2048, 512, 1024), (512, 4096, 4096)))
     assert (high["ACROSS"], high["CLUSTER"], wide["ACROSS"], wide["CLUSTER"]) == (2, 1, 1, 2)
 
 
@@ -118,7 +119,7 @@ def test_two_parts_of_a_tile_have_no_cluster(size):
 @pytest.mark.parametrize(
     ("name", "size", "tile"),
     [
-        ("every_shape", (768, 768, 4096), (128, 128)),
+        ("every_shape", (2048, 512, 4096), (128, 128)),
         # Parts with C in 16 bits cannot add to C: their sums wait in memory, or they send them to each other.
         ("every_shape_c16", (1024, 512, 4096), (64, 128)),
         ("every_shape_bf16_c16", (1024, 512, 4096), (64, 128)),
@@ -190,8 +191,33 @@ def test_two_parts_in_a_cluster_add_to_a_c_of_floats_where_rows_of_b_begin_anywh
 
 def test_a_tile_of_64_by_96_gives_way_to_wider_ones_where_the_sum_is_long() -> None:
     rung = find("every_shape", ladder())
-    short, long = usual(rung, Problem.cube(768)), usual(rung, Problem(768, 768, 2048))
+    short, long = usual(rung, Problem.cube(768), UPRIGHT), usual(rung, Problem(768, 768, 2048), UPRIGHT)
     assert (short["BM"], short["BN"], long["BM"], long["BN"]) == (64, 96, 128, 128)
+
+
+@pytest.mark.parametrize(
+    ("size", "rows", "columns", "tiles"),
+    [
+        ((768, 768, 768), 72, 64, 11 * 12),
+        ((1280, 1280, 1280), 104, 128, 13 * 10),
+        ((16, 8192, 8192), 16, 64, 128),
+        # Two tiles for nearly each multiprocessor.
+        ((2560, 1280, 2560), 104, 128, 25 * 10),
+    ],
+    ids=str,
+)
+def test_a_turned_tile_has_as_many_rows_as_leave_few_multiprocessors_idle(size, rows, columns, tiles):
+    rung = find("every_shape", ladder())
+    best = scheduled(rung, Problem(*size))[0]
+    assert best.params["TURNED"] == 1
+    assert (best.rows, best.columns, best.tiles) == (rows, columns, tiles)
+
+
+@pytest.mark.parametrize(
+    "size", [(4096, 4096, 4096), (8192, 8192, 8192), (256, 14336, 4096), (1023, 1025, 1021)], ids=str
+)
+def test_large_products_and_odd_ones_have_no_turned_tiles(size):
+    assert usual(find("every_shape", ladder()), Problem(*size))["TURNED"] == 0
 
 
 def test_of_tiles_that_cost_the_same_in_fp32_the_one_with_fewer_rows_of_a_comes_first():

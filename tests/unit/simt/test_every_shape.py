@@ -12,6 +12,7 @@ from gemmviz.trace.recording.tma_boxes import ADDED, STORED
 
 SMALL = {"BM": 64, "BN": 64, "STAGES": 2, "BLOCKS": 12, "CLUSTER": 1, "TOGETHER": 0}
 TOGETHER = {**SMALL, "ACROSS": 1, "SPLIT": 2, "TOGETHER": 1, "BOXES": 2}
+TURNED = {**SMALL, "ACROSS": 1, "SPLIT": 1, "BOXES": 2, "TURNS": 1, "TURNED": 1, "STAGES": 3}
 FP8 = {"BN": 64, "STAGES": 2, "BLOCKS": 16, "CLUSTER": 1, "TURNS": 1}
 FP32 = {"TM": 4, "WM": 1, "WN": 4, "TN": 4, "BK": 8, "STAGES": 2, "BLOCKS": 7}
 
@@ -47,6 +48,13 @@ FP32 = {"TM": 4, "WM": 1, "WN": 4, "TN": 4, "BK": 8, "STAGES": 2, "BLOCKS": 7}
         ("fp8_in_turns", (130, 136, 784), {**FP8, "CLUSTER": 2, "SPLIT": 2}),
         # FP8, two warpgroups that each have half of every tile, and a tile that two blocks share.
         ("fp8_in_turns", (300, 72, 272), {**FP8, "BLOCKS": 2}),
+        # Turned tiles: an odd number of 8 rows, edges, a cluster, parts, tiles that blocks share, and two groups.
+        ("every_shape", (150, 136, 200), {**TURNED, "BM": 72, "CLUSTER": 2}),
+        ("every_shape_bf16", (330, 264, 136), {**TURNED, "BM": 104, "BN": 128, "BLOCKS": 4}),
+        ("every_shape_c16", (90, 264, 520), {**TURNED, "BM": 40, "SPLIT": 2, "BLOCKS": 32}),
+        ("every_shape_bf16_c16", (400, 264, 136), {**TURNED, "BM": 200, "BN": 128, "ACROSS": 1, "BLOCKS": 4}),
+        ("every_shape_c16", (330, 264, 136), {**TURNED, "BM": 48, "ACROSS": 2, "BLOCKS": 4}),
+        ("every_shape", (70, 72, 64), {**TURNED, "BM": 8}),
         # Three boxes per tile, so that the last box of a tile and the first of the next one are the same memory.
         ("every_shape_c16", (64, 384, 64), {**SMALL, "BN": 192, "BLOCKS": 1}),
     ],
