@@ -10,7 +10,8 @@
 //             "KC >= 1", "MC >= 42", "MC % 42 == 0", "NC >= 32", "NC % 32 == 0"]
 // ---
 
-// THREADS = 0 takes all cores; BITS = 0 takes the widest vectors that the CPU has (see simd).
+// THREADS = 0 takes all cores; BITS = 0 takes the widest vectors that the CPU has (see simd). The threads stay, and wait for
+// the next product.
 
 #include <gemmviz/panel.h>
 #include <gemmviz/simd.h>
