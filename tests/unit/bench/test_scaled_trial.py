@@ -222,7 +222,10 @@ def test_a_kernel_that_writes_d_is_described() -> None:
     made = guess(text, Path("k.cu"))
     assert made.roles == ("A", "B", "C", "D", "M", "N", "K", "alpha", "beta")
     assert made.doubts == [] and guessed_kernel(made).has_d
-    unknown = guess(text.replace("half *C", "half *weights").replace("* C[", "* weights["), Path("k.cu"))
+    named = text.replace("half *C", "half *weights")
+    # It is read where D is written; with another index it is no C.
+    assert guess(named.replace("* C[", "* weights["), Path("k.cu")).roles[2:4] == ("C", "D")
+    unknown = guess(named.replace("* C[row * N + col]", "* weights[row]"), Path("k.cu"))
     assert "" in unknown.roles and "D" not in unknown.roles
     other = text.replace("half *C", "half *bias").replace("beta * C[row * N + col]", "bias[col]")
     assert guess(other, Path("k.cu")).roles[2:4] == ("bias", "C")
