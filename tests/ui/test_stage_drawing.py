@@ -298,7 +298,7 @@ def test_each_thread_of_a_cpu_has_its_rectangle_of_c_outlined_and_named(qapp):
     """The picture of `simd_threads` had four hues, but did not say that they are threads."""
     owners = sum_owners.Sums(at_demo("simd_threads"), THEMES["dark"])
     found = [sum_owners._part(*part) for part in owners._of_threads()]
-    assert [thread for thread, _, _ in found] == [1, 2, 3, 4]
+    assert [thread for thread, _, _ in found] == [0, 1, 2, 3]
     assert [area for _, _, area in found] == [(0, 12, 0, 16), (0, 12, 16, 32), (12, 24, 0, 16), (12, 24, 16, 32)]
     assert sum_owners.Sums(at_demo("simd"), THEMES["dark"])._threads is False
 
