@@ -163,11 +163,8 @@ def read_source(text: str, around: Surroundings | None = None) -> ParsedSource:
     constants = declared | {name: value for name, value in objects.items() if is_whole(value)} | _declared(tokens)
     enums |= enumerations(tokens) | OF_CUBLAS
     chosen = {p.type for one in kernels for p in one.parameters if not p.pointer} & enums.keys()
-    constants = (
-        numbers_of([*chain(*(numbered(_blank(one))[0] for one in plain_headers)), *tokens], chosen) | constants
-        if chosen
-        else constants
-    )
+    texts = [*chain(*(numbered(_blank(one))[0] for one in plain_headers)), *tokens] if chosen else []
+    constants = numbers_of(texts, chosen) | constants
     kernels = [with_enums(one, chosen) for one in kernels]
     named = concepts((*plain_headers, plain))
     kernels, others = ([with_types(known_objects.filled(one), named) for one in some] for some in (kernels, others))

@@ -12,20 +12,10 @@ namespace gemmviz {
 template <typename T, int BN>
 GEMMVIZ_PTX void multiply(float (&sum)[BN / 2], ptx::operand a, ptx::operand b, int add)
 {
-    if constexpr (BN == 32)
-        ptx::wgmma_m64n32k16_f32<T, ptx::ACROSS_K>(sum, a, b, add);
-    else if constexpr (BN == 64)
-        ptx::wgmma_m64n64k16_f32<T, ptx::ACROSS_K>(sum, a, b, add);
-    else if constexpr (BN == 96)
-        ptx::wgmma_m64n96k16_f32<T, ptx::ACROSS_K>(sum, a, b, add);
-    else if constexpr (BN == 128)
-        ptx::wgmma_m64n128k16_f32<T, ptx::ACROSS_K>(sum, a, b, add);
-    else if constexpr (BN == 192)
-        ptx::wgmma_m64n192k16_f32<T, ptx::ACROSS_K>(sum, a, b, add);
-    else if constexpr (BN == 256)
-        ptx::wgmma_m64n256k16_f32<T, ptx::ACROSS_K>(sum, a, b, add);
+    if constexpr (BN <= 256)
+        ptx::wgmma_m64k16_f32<T, BN, ptx::ACROSS_K>(sum, a, b, add);
     else { // no instruction is as wide: two of them, and b's boxes of 64 rows and columns follow each other
-        static_assert(BN == 320, "64, 96, 128, 192, 256 or 320 columns");
+        static_assert(BN == 320, "up to 256 columns, or 320");
         using ptx::operator+;
         ptx::wgmma_m64n192k16_f32<T, ptx::ACROSS_K>(*(float (*)[96])&sum[0], a, b, add);
         ptx::wgmma_m64n128k16_f32<T, ptx::ACROSS_K>(*(float (*)[64])&sum[96], a, b + (unsigned)(3 * 64 * 64 * sizeof(T)), add);

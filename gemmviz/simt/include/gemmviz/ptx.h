@@ -241,6 +241,7 @@ GV_WIDTHS(GV_WGMMA_OF)
 template <typename Element, int N, int LieOfB, int LieOfA = ALONG_K>
 GEMMVIZ_PTX void wgmma_m64k16_f32(float (&d)[N / 2], operand a, operand b, int add)
 {
+    static_assert(N % 8 == 0 && (N <= 200 || N == 256), "8 to 200 columns in steps of 8, or 256");
     gv_product<N, LieOfA, LieOfB>(d, of_bf16<Element>::value ? GV_BFLOAT16 : GV_HALF, a, nullptr, b, add);
 }
 #define GV_WGMMA_ALONG(n, depth, type, kind) \

@@ -173,6 +173,7 @@ GEMMVIZ_WIDTHS(GEMMVIZ_WGMMA_OF)
 template <typename Element, int N, int LieOfB, int LieOfA = ALONG_K>
 GEMMVIZ_PTX void wgmma_m64k16_f32(float (&d)[N / 2], operand a, operand b, int add)
 {
+    static_assert(N % 8 == 0 && (N <= 200 || N == 256), "8 to 200 columns in steps of 8, or 256");
 #define GEMMVIZ_WGMMA_IF(n) \
     if constexpr (N == n) \
         wgmma_m64n##n##k16_f32<Element, LieOfB, LieOfA>(d, a, b, add);
