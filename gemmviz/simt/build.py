@@ -57,6 +57,9 @@ _PLAIN = {
         *("-mllvm", "-disable-loop-idiom-all"),
         # Otherwise a read in a loop with one iteration and a write is moved out of the loop and loses its line.
         *("-mllvm", "-licm-mssa-optimization-cap=0"),
+        # A local array is tested at each use unless the compiler sees that no function keeps its address. An unrolled
+        # loop has many uses.
+        *("-mllvm", "-capture-tracking-max-uses-to-explore=8192"),
         # The registers of a postponed instruction (runtime/postponed.h) have their place until the function ends.
         *("-mllvm", "-no-stack-coloring"),
         # Nobody reads where a local variable is at each instruction: to find that takes a third of a large compilation.

@@ -94,33 +94,31 @@ static void store(void *posted[GV_WARP], uint32_t mask)
 }
 
 // Returns the new values of the running lane's registers before all lanes have arrived; NULL if they are not known.
-static const uint32_t *foreseen(uint32_t number, const matrices *mine)
+static inline const uint32_t *foreseen(uint32_t number, char *row, uint32_t count, int transposed, uintptr_t pc)
 {
-    uint32_t lane = gv_lane_now(), bytes = mine->count * (uint32_t)sizeof *mine->r;
-    // They are no registers, or an instruction that is postponed changes them before.
-    int late = !gv_on_stack((uintptr_t)mine->r) || gv_changes((uintptr_t)mine->r, bytes);
+    uint32_t lane = gv_lane_now();
     if (made[number].round != gv_postponed_round) {
         made[number].round = gv_postponed_round;
-        int names_none = lane >= SIDE * mine->count;
-        made[number].known = late || names_none ? NULL : gv_find_rows(mine->row, SIDE * mine->count, mine->pc);
-        made[number].transposed = mine->transposed;
+        int names_none = lane >= SIDE * count;
+        made[number].known = names_none ? NULL : gv_find_rows(row, SIDE * count, pc);
+        made[number].transposed = transposed;
         if (made[number].known) {
             char *rows[GV_WARP];
-            gv_rows_from(rows, made[number].known, mine->row);
-            gather_rows(made[number].of_lane, rows, mine->count, mine->transposed);
+            gv_rows_from(rows, made[number].known, row);
+            gather_rows(made[number].of_lane, rows, count, transposed);
         }
     }
     if (!made[number].known) return NULL;
-    gv_must_be_foreseen(made[number].known, mine->row, SIDE * mine->count, mine->pc);
-    if (made[number].transposed != mine->transposed) gv_not_foreseen();
-    return late ? NULL : made[number].of_lane[lane];
+    gv_must_be_foreseen(made[number].known, row, SIDE * count, pc);
+    if (made[number].transposed != transposed) gv_not_foreseen();
+    return made[number].of_lane[lane];
 }
 
 void gv_ldmatrix(uint32_t *r, const void *row, uint32_t count, int transposed)
 {
     uintptr_t pc = GV_PC;
-    matrices mine = {r, (char *)row, count, transposed, pc};
     if (gv_lanes() != ~0u) gv_no_warp(pc);
+    if (gv_changes((uintptr_t)r, count * sizeof *r)) gv_catch_up(); // what a postponed instruction writes comes before
     gv_before_new_site(pc);
     if (gv_lane_now() < 8 * count) {
         gv_must_be_shared(row, "ldmatrix", pc);
@@ -128,17 +126,18 @@ void gv_ldmatrix(uint32_t *r, const void *row, uint32_t count, int transposed)
     }
     gv_work_together(GV_WARP);
     if (gv_now.run->at_once) {
+        matrices mine = {r, (char *)row, count, transposed, pc};
         gv_warp_instruction(~0u, &mine, load, pc);
         return;
     }
     matrices *kept = gv_postpone_work(load, pc);
-    const uint32_t *values = foreseen(gv_now.postponed - 1, &mine);
-    *kept = mine;
-    if (!values) {
-        gv_will_change((uintptr_t)r, count * sizeof *r);
+    const uint32_t *values = foreseen(gv_now.postponed - 1, (char *)row, count, transposed, pc);
+    kept->r = NULL;
+    if (!values) { // then all lanes are met here
+        *kept = (matrices){r, (char *)row, count, transposed, pc};
+        gv_catch_up();
         return;
     }
-    kept->r = NULL;
     if (count == MOST) memcpy(r, values, MOST * sizeof *r);
     else memcpy(r, values, count * sizeof *r);
 }

@@ -69,21 +69,16 @@ static inline void *gv_postpone(gv_warp_work *work, const void *to, uint32_t byt
     return kept;
 }
 
-// Returns where a postponed instruction finds an operand in registers: at the same place if a postponed instruction
-// changes it, else in `room`, where it is copied, as the lane may use these registers for other values.
-static inline const void *gv_kept_operand(const void *at, uint32_t bytes, void *room)
+// Keeps an operand of a postponed instruction in `room`, as the lane may use its registers for other values. No
+// postponed instruction changes it: else the lane has caught up.
+static inline void gv_keep_operand(void *room, const void *at, uint32_t bytes)
 {
-    if (gv_changes((uintptr_t)at, bytes)) {
-        gv_will_change((uintptr_t)at, bytes); // a part of it may be written otherwise
-        return at;
-    }
     switch (bytes) { // the compiler knows each number
     case 8: memcpy(room, at, 8); break;
     case 16: memcpy(room, at, 16); break;
     case 32: memcpy(room, at, 32); break;
     default: memcpy(room, at, bytes);
     }
-    return room;
 }
 
 // Call it before an instruction of all lanes that records accesses ahead. If it is met for the first time, the lane

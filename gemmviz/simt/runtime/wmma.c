@@ -272,6 +272,7 @@ static inline __attribute__((always_inline)) void product_of(
         gv_warp_instruction(~0u, &mine, multiply, pc);
         return;
     }
+    if (gv_changes((uintptr_t)a, kind->bytes_a) || gv_changes((uintptr_t)b, kind->bytes_b)) gv_catch_up();
     if (gv_is_common_mma(kind)) {
         common_kind = has_loaded ? NULL : kind;
         common_work = gv_work_of_common(kind->a->type);
@@ -283,8 +284,10 @@ static inline __attribute__((always_inline)) void product_of(
     kept->it.d = d;
     kept->it.c = c;
     kept->it.kind = kind;
-    kept->it.a = gv_kept_operand(a, kind->bytes_a, kept->operands);
-    kept->it.b = gv_kept_operand(b, kind->bytes_b, kept->operands + kind->bytes_a);
+    kept->it.a = kept->operands;
+    kept->it.b = kept->operands + kind->bytes_a;
+    gv_keep_operand(kept->operands, a, kind->bytes_a);
+    gv_keep_operand(kept->operands + kind->bytes_a, b, kind->bytes_b);
 }
 
 static __attribute__((noinline)) void product_anew(
@@ -295,7 +298,8 @@ static __attribute__((noinline)) void product_anew(
 
 void gv_wmma_multiply(void *d, const void *a, const void *b, const void *c, const gv_product_kind *kind)
 {
-    if (kind == common_kind && c == d && gv_has_room()) gv_keep_common(d, a, b, common_work, GV_PC);
+    if (kind == common_kind && c == d && gv_has_room() && gv_keeps_common(a, b))
+        gv_keep_common(d, a, b, common_work, GV_PC);
     else product_anew(d, a, b, c, kind, GV_PC);
 }
 

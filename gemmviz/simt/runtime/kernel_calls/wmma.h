@@ -30,6 +30,14 @@ typedef struct {
     uint16_t bytes_d, bytes_a, bytes_b;
 } gv_product_kind;
 
+// A pointer that a function keeps no longer than until it returns. The compiler then knows all uses of a local array that
+// is passed to such functions only, and calls no test before them.
+#if defined(__clang__)
+#define GV_NOT_KEPT __attribute__((noescape))
+#else
+#define GV_NOT_KEPT
+#endif
+
 #ifdef __cplusplus
 constexpr unsigned gv_element_bytes(int type)
 {
@@ -51,14 +59,15 @@ extern "C" {
 #endif
 void gv_wmma_load(void *x, const void *from, uint32_t leading, int by_columns, const gv_fragment *f);
 void gv_wmma_store(void *to, const void *x, uint32_t leading, int by_columns, const gv_fragment *f);
-void gv_wmma_mma(void *d, const gv_fragment *fd, const void *a, const gv_fragment *fa, const void *b,
-    const gv_fragment *fb, const void *c, const gv_fragment *fc);
+void gv_wmma_mma(void *d, const gv_fragment *fd, const void *a GV_NOT_KEPT, const gv_fragment *fa,
+    const void *b GV_NOT_KEPT, const gv_fragment *fb, const void *c, const gv_fragment *fc);
 // The same; the kind is a constant of the kernel's program.
-void gv_wmma_multiply(void *d, const void *a, const void *b, const void *c, const gv_product_kind *kind);
+void gv_wmma_multiply(
+    void *d, const void *a GV_NOT_KEPT, const void *b GV_NOT_KEPT, const void *c, const gv_product_kind *kind);
 // Loads `count` matrices of 8 x 8 halves into `count` registers of each lane, or stores them; see PTX ISA, "ldmatrix"
 // and "stmatrix".
-void gv_ldmatrix(uint32_t *r, const void *row, uint32_t count, int transposed);
-void gv_stmatrix(void *row, const uint32_t *r, uint32_t count, int transposed);
+void gv_ldmatrix(uint32_t *r GV_NOT_KEPT, const void *row, uint32_t count, int transposed);
+void gv_stmatrix(void *row, const uint32_t *r GV_NOT_KEPT, uint32_t count, int transposed);
 // Four products of 8 x 8 x 4 halves, each by two groups of four lanes; see PTX ISA, "Matrix Fragments for mma.m8n8k4
 // with .f16 floating point type". d_type, c_type: GV_HALF or GV_FLOAT.
 void gv_mma_quads(
