@@ -194,34 +194,67 @@ static inline part *with_part(const part *parts, part *end, uint32_t at, uint32_
     return end + 1;
 }
 
-// Sorts the rows of the block; returns the spans in their new order.
+// Sorts the rows from `row` on, and the further elements from `further` on, which are those of the spans from `first` up
+// to `end` in their new order. `parts` has room for two parts of each of these spans, `kept` for the largest column.
+static void sort_spans(const place *first, const place *end, uint64_t row, uint64_t further, part *parts, void *kept)
+{
+    gv_run *r = gv_now.run;
+    uint64_t rows = 0, more = 0;
+    part *of_rows = parts, *of_more = parts + (end - first), *end_of_rows = of_rows, *end_of_more = of_more;
+    for (const place *p = first; p < end; p++) {
+        const span *s = &of.spans[p->span];
+        end_of_rows = with_part(of_rows, end_of_rows, (uint32_t)(p->row - row), s->rows);
+        end_of_more = with_part(of_more, end_of_more, (uint32_t)(p->more - further), s->more);
+        rows += s->rows;
+        more += s->more;
+    }
+    if (end_of_rows <= of_rows + 1) return; // they are in order
+    row += of.first_row;
+    further += of.first_more;
+    MOVE(r->site, uint16_t, row, of_rows, end_of_rows, rows)
+    MOVE(r->which, uint8_t, row, of_rows, end_of_rows, rows)
+    MOVE(r->write, uint8_t, row, of_rows, end_of_rows, rows)
+    MOVE(r->bytes, uint8_t, row, of_rows, end_of_rows, rows)
+    MOVE(r->element, uint32_t, row, of_rows, end_of_rows, rows)
+    MOVE(r->value, uint32_t, row, of_rows, end_of_rows, rows)
+    MOVE(r->more, uint32_t, further, of_more, end_of_more, more)
+}
+
+// Sorts the rows of the block; returns the spans in their new order. Those of a block that runs alone are sorted a few
+// phases at a time, as phases are in order: then what is kept stays in a cache.
 static const place *sort(void)
 {
-    enum { MOST = UINT16_MAX + 1 };
-    gv_run *r = gv_now.run;
+    enum { MOST = UINT16_MAX + 1, FEW = 8192 /* rows */ };
+    const gv_run *r = gv_now.run;
+    int alone = r->cluster == 1;
     uint64_t rows = r->count - of.first_row, more = r->more_count - of.first_more, most = rows > more ? rows : more;
-    size_t numbers = MOST + most + 2 * STEP, each = 2 * sizeof(place) + 2 * sizeof(part);
-    place *from = sorting_room(of.used * each + numbers * sizeof(uint32_t)), *to = from + of.used;
-    part *of_rows = (part *)(to + of.used), *of_more = of_rows + of.used;
-    uint32_t *begin = (uint32_t *)(of_more + of.used);
+    size_t each = 2 * sizeof(place) + 2 * sizeof(part);
+    size_t first_bytes = of.used * each + MOST * sizeof(uint32_t);
+    place *from = sorting_room(first_bytes + (most + 2 * STEP) * sizeof(uint32_t)), *to = from + of.used;
+    part *parts = (part *)(to + of.used);
+    uint32_t *begin = (uint32_t *)(parts + 2 * of.used);
     void *kept = begin + MOST;
     order_threads(from, begin);
-    if (r->cluster > 1) order_blocks(to, from);
-    const place *order = r->cluster > 1 ? to : from;
-    part *end_of_rows = of_rows, *end_of_more = of_more;
-    for (uint32_t i = 0; i < of.used; i++) {
-        const span *s = &of.spans[order[i].span];
-        end_of_rows = with_part(of_rows, end_of_rows, order[i].row, s->rows);
-        end_of_more = with_part(of_more, end_of_more, order[i].more, s->more);
+    if (!alone) {
+        order_blocks(to, from);
+        sort_spans(to, to + of.used, 0, 0, parts, kept);
+        return to;
     }
-    MOVE(r->site, uint16_t, of.first_row, of_rows, end_of_rows, rows)
-    MOVE(r->which, uint8_t, of.first_row, of_rows, end_of_rows, rows)
-    MOVE(r->write, uint8_t, of.first_row, of_rows, end_of_rows, rows)
-    MOVE(r->bytes, uint8_t, of.first_row, of_rows, end_of_rows, rows)
-    MOVE(r->element, uint32_t, of.first_row, of_rows, end_of_rows, rows)
-    MOVE(r->value, uint32_t, of.first_row, of_rows, end_of_rows, rows)
-    MOVE(r->more, uint32_t, of.first_more, of_more, end_of_more, more)
-    return order;
+    const place *last = from + of.used;
+    uint64_t row = 0, further = 0;
+    for (const place *p = from, *end; p < last; p = end) {
+        uint64_t next_row = row, next_further = further;
+        for (end = p; end < last; end++) {
+            const span *s = &of.spans[end->span];
+            if (next_row - row >= FEW && s->phase != of.spans[end[-1].span].phase) break;
+            next_row += s->rows;
+            next_further += s->more;
+        }
+        sort_spans(p, end, row, further, parts, kept);
+        row = next_row;
+        further = next_further;
+    }
+    return from;
 }
 
 void gv_rows_end(void)
