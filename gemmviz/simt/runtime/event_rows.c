@@ -1,6 +1,7 @@
 // What Python needs to know of events and boxes when a run has ended: numbers in place of addresses, and the rows of
 // the recording. This is done in their own memory, as they are many.
 #include "events.h"
+#include "rows.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,13 +14,10 @@ typedef struct {
     uint64_t mask;
 } different;
 
-// The first row of each thread in each phase with its key, and behind them the number of all rows.
+// The first rows of all threads.
 typedef struct {
-    uint32_t row;
-    uint64_t key;
-} first_row;
-typedef struct {
-    first_row *rows;
+    const gv_first_row *rows;
+    gv_first_row *own; // the same, or NULL if they are those of rows.c
     uint64_t count, at; // at: the one that was found last
 } first_rows;
 
@@ -72,16 +70,20 @@ void gv_events_numbered_end(void)
     end(&places);
 }
 
-static uint64_t key_of(uint64_t block, uint64_t phase, uint64_t thread) { return block << 32 | phase << 16 | thread; }
-
 static int find_first_rows(first_rows *f, const gv_run *r)
 {
     const uint32_t *block = r->block_of;
     const uint16_t *thread = r->thread_of, *phase = r->phase_of;
-    first_row *rows = malloc((r->count + 2) * sizeof *rows); // the system takes a page only when it is used
+    uint64_t known;
+    const gv_first_row *kept = gv_first_rows(&known);
+    if (kept && kept[known].row == r->count) {
+        *f = (first_rows){kept, NULL, known, 0};
+        return 1;
+    }
+    gv_first_row *rows = malloc((r->count + 2) * sizeof *rows); // the system takes a page only when it is used
     uint64_t count = 0;
     if (!rows) return 0;
-    if (r->count) rows[count++] = (first_row){0, key_of(block[0], phase[0], thread[0])};
+    if (r->count) rows[count++] = (gv_first_row){0, gv_key_of_rows(block[0], phase[0], thread[0])};
     for (uint64_t i = 1; i < r->count;) {
         uint64_t last = i + STEP < r->count ? i + STEP : r->count;
         if (last == i + STEP) {
@@ -95,19 +97,19 @@ static int find_first_rows(first_rows *f, const gv_run *r)
             }
         }
         for (; i < last; i++) {
-            rows[count] = (first_row){(uint32_t)i, key_of(block[i], phase[i], thread[i])};
+            rows[count] = (gv_first_row){(uint32_t)i, gv_key_of_rows(block[i], phase[i], thread[i])};
             count += block[i] != block[i - 1] || thread[i] != thread[i - 1] || phase[i] != phase[i - 1];
         }
     }
-    rows[count] = (first_row){(uint32_t)r->count, UINT64_MAX};
-    *f = (first_rows){rows, count, 0};
+    rows[count] = (gv_first_row){(uint32_t)r->count, UINT64_MAX};
+    *f = (first_rows){rows, rows, count, 0};
     return 1;
 }
 
 // Goes to the first of them whose key is not less. Mostly it is the one that was found last, or the next one.
 static void go_to(first_rows *f, uint64_t key)
 {
-    const first_row *rows = f->rows;
+    const gv_first_row *rows = f->rows;
     if (rows[f->at].key < key && f->at < f->count) f->at++;
     if (key <= rows[f->at].key && (!f->at || rows[f->at - 1].key < key)) return;
     uint64_t from = 0, end = f->count;
@@ -135,7 +137,7 @@ static inline gv_event as_found(found *f, gv_event e)
 {
     if (e.barrier >= 0) e.barrier = (int32_t)f->barrier_of[e.barrier];
     e.line = (int32_t)f->line_of[e.line];
-    uint64_t key = key_of((uint32_t)e.block, (uint32_t)e.phase, (uint32_t)e.thread);
+    uint64_t key = gv_key_of_rows((uint32_t)e.block, (uint32_t)e.phase, (uint32_t)e.thread);
     e.row = (int32_t)row_of(&f->first, key, (uint32_t)e.row);
     return e;
 }
@@ -173,10 +175,10 @@ int gv_rows_found(const gv_run *run, uint64_t event_count, gv_event *events, con
     int done = run->cluster == 1 || find_in_clusters(&f, run, events, event_count);
     for (gv_box *b = boxes; done && b < boxes + box_count; b++) {
         uint32_t read = b->store ? b->arrived : b->issued;
-        b->read_at = row_of(&f.first, key_of(b->block, read, b->thread), b->read_at);
-        b->write_at = row_of(&f.first, key_of(b->to_block, b->arrived, b->thread), b->write_at);
+        b->read_at = row_of(&f.first, gv_key_of_rows(b->block, read, b->thread), b->read_at);
+        b->write_at = row_of(&f.first, gv_key_of_rows(b->to_block, b->arrived, b->thread), b->write_at);
     }
-    free(f.first.rows);
+    free(f.first.own);
     return done;
 }
 

@@ -27,6 +27,7 @@ void gv_tell_event(gv_event event)
     if (at >= room) gv_stop(GV_FULL);
     if (at >= with_pages)
         with_pages = gv_prepare_pages((char *)events, sizeof(gv_event), at, at + 1, room);
+    gv_now.tells = 1;
     event.row = (int32_t)gv_made();
     event.thread = (int32_t)gv_now.thread;
     event.phase = (int32_t)gv_now.phase;

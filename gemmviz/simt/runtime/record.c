@@ -8,6 +8,7 @@
 #include "pages.h"
 #include "postponed.h"
 #include "pthreads.h"
+#include "rows.h"
 #include "scheduler.h"
 #include "shared_memory.h"
 #include "stop.h"
@@ -52,6 +53,7 @@ int gv_record(gv_run *run)
     gv_now = (gv_running){.run = run};
     gv_access_begin();
     gv_pages_begin();
+    gv_rows_forget();
 #ifndef __clang__
     run->at_once = 1; // see postponed.h
 #endif

@@ -31,7 +31,8 @@ static struct {
 
 static struct {
     span *spans;
-    uint32_t used, room;
+    uint32_t used;
+    uint64_t room;
     uint64_t first_row, first_more, marked_more, last_order;
     int unordered, asked; // asked: for the place of a row
     uint32_t *begin;      // where the rows of each span begin, when the block has ended
@@ -47,6 +48,48 @@ static void *pages(uint64_t bytes)
     return p;
 }
 
+// Gives twice as much room for elements of `each` bytes.
+static void *with_more_room(void *at, uint64_t *room, size_t each)
+{
+    uint64_t more = *room ? 2 * *room : 1 << 16;
+    at = *room ? mremap(at, *room * each, more * each, MREMAP_MAYMOVE) : pages(more * each);
+    if (at == MAP_FAILED) gv_stop(GV_NO_MEMORY);
+    *room = more;
+    return at;
+}
+
+static struct {
+    gv_first_row *rows;
+    uint64_t count, room, end; // end: the rows that are known
+} first;
+
+const gv_first_row *gv_first_rows(uint64_t *count)
+{
+    *count = first.count;
+    if (first.count) first.rows[first.count] = (gv_first_row){(uint32_t)first.end, UINT64_MAX};
+    return first.count ? first.rows : NULL;
+}
+
+// The memory is kept for the next run, but not much.
+void gv_rows_forget(void)
+{
+    enum { MOST_KEPT = 1 << 16 };
+    if (first.room > MOST_KEPT) {
+        munmap(first.rows, first.room * sizeof *first.rows);
+        first.room = 0;
+    }
+    first.count = first.end = 0;
+}
+
+// Keeps the first of the rows up to `end` of a thread. There is always room for one more, behind the last.
+static inline void keep_first(uint64_t row, uint64_t end, uint64_t key)
+{
+    first.end = end;
+    if (first.count && first.rows[first.count - 1].key == key) return;
+    if (first.count + 1 >= first.room) first.rows = with_more_room(first.rows, &first.room, sizeof *first.rows);
+    first.rows[first.count++] = (gv_first_row){(uint32_t)row, key};
+}
+
 void gv_rows_begin(void)
 {
     const gv_run *r = gv_now.run;
@@ -59,16 +102,6 @@ void gv_rows_begin(void)
     of.unordered = of.asked = 0;
 }
 
-static void more_room(void)
-{
-    uint32_t room = of.room ? 2 * of.room : 1 << 16;
-    span *spans = of.room ? mremap(of.spans, of.room * sizeof *spans, room * sizeof *spans, MREMAP_MAYMOVE)
-                          : pages(room * sizeof *spans);
-    if (spans == MAP_FAILED) gv_stop(GV_NO_MEMORY);
-    of.spans = spans;
-    of.room = room;
-}
-
 void gv_mark(void)
 {
     const gv_run *r = gv_now.run;
@@ -78,7 +111,7 @@ void gv_mark(void)
     uint64_t order = (uint64_t)gv_now.rank << 32 | (uint64_t)gv_now.phase << 16 | gv_now.thread;
     of.unordered |= order < of.last_order;
     of.last_order = order;
-    if (of.used == of.room) more_room();
+    if (of.used == of.room) of.spans = with_more_room(of.spans, &of.room, sizeof *of.spans);
     of.spans[of.used++] = (span){(uint32_t)(end - from), (uint32_t)(r->more_count - of.marked_more),
         (uint16_t)gv_now.rank, (uint16_t)gv_now.thread, (uint16_t)gv_now.phase, (uint16_t)gv_now.turn};
     of.marked_more = r->more_count;
@@ -265,6 +298,7 @@ void gv_rows_end(void)
     if (of.asked) keep_begins(order);
     uint32_t first_block = gv_now.block - gv_now.rank;
     uint64_t row = of.first_row;
+    int keeps_first = gv_now.tells && gv_now.sharing != GV_IN_WORKER && first.end == row;
     for (uint32_t i = 0, next; i < of.used; i = next) {
         const span s = of.spans[order ? order[i].span : i];
         uint64_t end = row + s.rows, at = row;
@@ -274,6 +308,7 @@ void gv_rows_end(void)
             end += t->rows;
         }
         uint32_t block = first_block + s.rank;
+        if (keeps_first) keep_first(row, end, gv_key_of_rows(block, s.phase, s.thread));
         for (; at < end && at + STEP <= r->count; at += STEP) { // the next span overwrites what is behind its end
             for (int n = 0; n < STEP; n++) r->block_of[at + n] = block;
             for (int n = 0; n < STEP; n++) r->thread_of[at + n] = s.thread;

@@ -8,6 +8,23 @@
 void gv_rows_begin(void);
 void gv_rows_end(void);
 
+// The first row of each thread in each phase of a block, with its key; behind them the number of all rows.
+typedef struct {
+    uint32_t row;
+    uint64_t key;
+} gv_first_row;
+static inline uint64_t gv_key_of_rows(uint64_t block, uint64_t phase, uint64_t thread)
+{
+    return block << 32 | phase << 16 | thread;
+}
+
+// Returns these of the last run, and their number; NULL if they were not kept: only a run that tells of events in its
+// first block keeps them, and only those of blocks that this process runs.
+const gv_first_row *gv_first_rows(uint64_t *count);
+
+// Call it before a run.
+void gv_rows_forget(void);
+
 // Frees the memory for sorting.
 void gv_rows_close(void);
 

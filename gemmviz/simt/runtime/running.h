@@ -46,6 +46,7 @@ typedef struct {
     uint32_t rank;       // of the block in its cluster
     uint64_t marked;     // rows up to here belong to a known thread, phase and turn: see gv_mark
     uint64_t rows_room, more_room; // rows and further words with prepared pages: see pages.h
+    int tells;           // whether the run has told of an event
     int64_t lost_ns;     // by huge pages, against small ones: see pages.c
     int sharing;         // one of the values below
     // Whether blocks run together, and two ranges of addresses (mostly parts of A and B) whose memory holds the running
