@@ -204,6 +204,7 @@ class RecorderRun(ct.Structure):
         ("workers", ct.c_uint32),
         ("count_only", ct.c_uint32),
         ("huge_pages", ct.c_uint32),
+        ("no_turns", ct.c_uint32),
         ("at_once", ct.c_uint32),
         ("keep_flags", ct.c_uint32),
         ("first_ended", ct.c_void_p),

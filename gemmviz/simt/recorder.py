@@ -148,6 +148,7 @@ def run(
         job.fill(a, b)
         run = job.run
         run.capacity, run.more_capacity = capacity, MORE_PER_ACCESS * capacity
+        run.no_turns = not columns
         if not columns:
             shared = run.workers > 1
             columns.update((n, result_memory.zeros(capacity, np.dtype(kind), shared=shared)) for n, kind in COLUMNS)

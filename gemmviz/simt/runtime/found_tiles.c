@@ -2,9 +2,10 @@
 #include "access.h"
 #include "stop.h"
 #include "values.h"
+#include <string.h>
 
 enum { MATRICES = 3, MOST_BYTES = 256 /* of an access */ };
-enum { PIECE_WORDS = GV_PIECE_BYTES / 4 };
+enum { PIECE_WORDS = GV_PIECE_BYTES / 4, AT_ONCE = 8 /* rows */ };
 
 void gv_first_ended(void)
 {
@@ -81,6 +82,57 @@ static inline uint32_t told(uint32_t *value, uint32_t *to, const uint32_t *kept,
     return PIECE_WORDS;
 }
 
+// Whether so many rows have the same number.
+static inline int are_same(const uint8_t *numbers)
+{
+    uint64_t all;
+    memcpy(&all, numbers, sizeof all);
+    return all == numbers[0] * 0x0101010101010101u;
+}
+
+// Whether accesses to so many elements of an array of bytes are in a tile, which is a part of this array.
+static inline int are_in(uint32_t tile, const gv_watched *array, const uint32_t *elements)
+{
+    if (tile >= GV_MAX_ARRAYS) return 0;
+    const gv_watched *t = &gv_known[tile];
+    if (t->shift == GV_NO_SHIFT || t->bytes < GV_PIECE_BYTES) return 0;
+    uint32_t first = (uint32_t)(t->start - array->start), last = (uint32_t)(t->bytes - GV_PIECE_BYTES), most = 0;
+    for (uint32_t i = 0; i < AT_ONCE; i++) most = elements[i] - first > most ? elements[i] - first : most;
+    return most <= last;
+}
+
+// Tells the values of as many pieces as elements of a tile, as `told` does for one; returns the number of their further
+// words, or 0 if it does nothing.
+static inline uint32_t pieces_told(
+    uint32_t *values, uint32_t *to, const uint32_t *kept, const gv_watched *array, const gv_watched *tile)
+{
+    if (tile->number == GV_NUMBER_FLOAT) {
+        for (uint32_t i = 0; i < AT_ONCE; i++) {
+            unsigned __int128 piece; // little-endian
+            memcpy(&piece, kept + PIECE_WORDS * i, sizeof piece);
+            piece = piece << 8 | first_byte(values[i]);
+            values[i] = (uint32_t)piece;
+            piece >>= 32;
+            memcpy(to + (PIECE_WORDS - 1) * i, &piece, (PIECE_WORDS - 1) * sizeof *to);
+        }
+        return AT_ONCE * (PIECE_WORDS - 1);
+    }
+    if (tile->number != GV_NUMBER_SMALL) return 0;
+    if (tile->itemsize == 1) {
+        for (uint32_t i = 0; i < AT_ONCE && !are_alike(array, tile); i++) values[i] = tile->floats[first_byte(values[i])];
+        memmove(to, kept, AT_ONCE * PIECE_WORDS * sizeof *to);
+        return AT_ONCE * PIECE_WORDS;
+    }
+    for (uint32_t i = 0; i < AT_ONCE; i++) {
+        unsigned __int128 piece;
+        memcpy(&piece, kept + PIECE_WORDS * i, sizeof piece);
+        values[i] = tile->floats[(uint16_t)(first_byte(values[i]) | (uint32_t)piece << 8)];
+        piece >>= 8;
+        memcpy(to + PIECE_WORDS * i, &piece, sizeof piece);
+    }
+    return AT_ONCE * PIECE_WORDS;
+}
+
 // The value of an access to a part of an element is that of the bytes there, which are no longer known.
 int gv_tiles_found(uint32_t tiles)
 {
@@ -99,6 +151,27 @@ int gv_tiles_found(uint32_t tiles)
     for (uint64_t row = 0; row < count; row++) {
         const gv_watched *a = &before[whiches[row]];
         uint32_t bytes = widths[row], its_words = bytes / 4;
+        if (apart && whiches[row] >= MATRICES && a->itemsize == 1 && bytes == GV_PIECE_BYTES && row + AT_ONCE <= count &&
+            are_same(whiches + row) && are_same(widths + row)) {
+            uint32_t now = are_in(tile, a, elements + row)        ? tile
+                           : are_in(before_it, a, elements + row) ? before_it
+                                                                  : GV_MAX_ARRAYS;
+            const gv_watched *t = &gv_known[now < GV_MAX_ARRAYS ? now : MATRICES];
+            uint32_t words = now < GV_MAX_ARRAYS
+                                 ? pieces_told(values + row, more_words + to, more_words + from, a, t)
+                                 : 0;
+            if (words) {
+                if (now != tile) before_it = tile;
+                tile = now;
+                memset(whiches + row, (int)now, AT_ONCE);
+                uint32_t first = (uint32_t)(t->start - a->start);
+                for (uint32_t i = 0; i < AT_ONCE; i++) elements[row + i] = (elements[row + i] - first) >> t->shift;
+                from += AT_ONCE * PIECE_WORDS;
+                to += words;
+                row += AT_ONCE - 1;
+                continue;
+            }
+        }
         if (whiches[row] >= MATRICES && a->itemsize == 1 && its_words && its_words <= PIECE_WORDS) { // most of them
             uintptr_t at = a->start + elements[row];
             uint32_t last = tile, now = UINT32_MAX;

@@ -25,7 +25,7 @@ static const struct {
     {offsetof(gv_run, bytes), 1}, {offsetof(gv_run, element), 4}, {offsetof(gv_run, value), 4},
     {offsetof(gv_run, block_of), 4}, {offsetof(gv_run, thread_of), 2}, {offsetof(gv_run, phase_of), 2},
     {offsetof(gv_run, turn_of), 2}, {offsetof(gv_run, more), 4}};
-enum { COLUMNS = sizeof columns / sizeof *columns, MORE = COLUMNS - 1 };
+enum { COLUMNS = sizeof columns / sizeof *columns, MORE = COLUMNS - 1, TURNS = MORE - 1 };
 
 static int64_t now_ns(void)
 {
@@ -124,6 +124,16 @@ static uint64_t bytes_of(uint32_t column)
     return (column == MORE ? gv_now.run->more_capacity : gv_now.run->capacity) * columns[column].bytes;
 }
 
+static int is_unused(uint32_t column) { return column == TURNS && gv_now.run->no_turns; }
+
+void gv_pages_of_turns(void)
+{
+    gv_run *r = gv_now.run;
+    r->no_turns = 0;
+    prepared[TURNS] = (used(TURNS) + SMALL - 1) / SMALL * SMALL; // up to here it has zeros, and gets small pages
+    gv_now.rows_room = 0; // the pages behind are prepared before the next row
+}
+
 // All bytes of a column, if each block makes as many rows as the blocks before; 0 in the first block.
 static uint64_t expected(uint32_t column)
 {
@@ -158,10 +168,11 @@ static void share_huge_pages(void)
 {
     int64_t began = now_ns();
     uint64_t row_bytes = 0, parts[COLUMNS] = {0}, sum = 0;
-    for (uint32_t i = 0; i < COLUMNS; i++) row_bytes += fills_page(i, prepared[i]) ? 0 : weight(i);
+    for (uint32_t i = 0; i < COLUMNS; i++)
+        row_bytes += is_unused(i) || fills_page(i, prepared[i]) ? 0 : weight(i);
     for (uint64_t i = 0, rows = rows_ahead(row_bytes); i < COLUMNS; i++) {
         uint64_t at = prepared[i], end = used(i) + rows * weight(i), page = (at / HUGE + 1) * HUGE;
-        if (fills_page(i, at)) continue;
+        if (is_unused(i) || fills_page(i, at)) continue;
         if (end > page && fills_page(i, page)) end = page;
         end = end < bytes_of(i) ? (end + SMALL - 1) / SMALL * SMALL : bytes_of(i);
         parts[i] = end > at ? end - at : 0;
@@ -211,6 +222,7 @@ void gv_next_pages(uint32_t more)
     uint64_t rows = r->capacity, words = r->more_capacity;
     int huge = r->huge_pages && !r->count_only;
     for (uint32_t i = 0; i < COLUMNS && huge; i++) {
+        if (is_unused(i)) continue;
         uint32_t bytes = columns[i].bytes;
         uint64_t *room = i == MORE ? &words : &rows;
         while (prepared[i] < used(i) + (i == MORE ? more : 1) * bytes) prepare(i);

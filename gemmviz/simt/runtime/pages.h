@@ -14,6 +14,9 @@ void gv_pages_block_begins(void);
 // its words are behind gv_now.rows_room or gv_now.more_room; set both to 0 when the run's capacity changes.
 void gv_next_pages(uint32_t more);
 
+// Call it before the first turn is written: until then its column needs no pages.
+void gv_pages_of_turns(void);
+
 // For an array in private memory: asks for the next huge page if one is due in the elements from `first` up to `end`,
 // of `bytes` bytes each. Returns how many elements lie before the next one.
 uint64_t gv_prepare_pages(char *begin, uint32_t bytes, uint64_t first, uint64_t end, uint64_t capacity);

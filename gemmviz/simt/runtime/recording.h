@@ -117,6 +117,7 @@ typedef struct {
     uint32_t workers;                // the number of processes that share the blocks; 1: this process only
     uint32_t count_only;             // count the accesses and keep none
     uint32_t huge_pages;             // whether the columns may have pages of 2 MiB
+    uint32_t no_turns;               // turn_of has zeros only, which are not written again; the run may change this
     uint32_t at_once;                // postpone no instruction: see postponed.h
     uint32_t keep_flags;             // begin with the flags as the run before has left them
     int (*first_ended)(void); // called once after the first block or cluster, if not NULL: see found_tiles.h

@@ -34,7 +34,7 @@ static struct {
     uint32_t used;
     uint64_t room;
     uint64_t first_row, first_more, marked_more, last_order;
-    int unordered, asked; // asked: for the place of a row
+    int unordered, asked, turned; // asked: for the place of a row; turned: a turn is not 0
     uint32_t *begin;      // where the rows of each span begin, when the block has ended
     uint32_t begin_room, first_of[GV_MAX_CLUSTER]; // first_of: where those of each block begin
 } of;
@@ -99,7 +99,7 @@ void gv_rows_begin(void)
     of.first_row = r->count;
     of.first_more = of.marked_more = r->more_count;
     of.last_order = 0;
-    of.unordered = of.asked = 0;
+    of.unordered = of.asked = of.turned = 0;
 }
 
 void gv_mark(void)
@@ -111,6 +111,7 @@ void gv_mark(void)
     uint64_t order = (uint64_t)gv_now.rank << 32 | (uint64_t)gv_now.phase << 16 | gv_now.thread;
     of.unordered |= order < of.last_order;
     of.last_order = order;
+    of.turned |= gv_now.turn != 0;
     if (of.used == of.room) of.spans = with_more_room(of.spans, &of.room, sizeof *of.spans);
     of.spans[of.used++] = (span){(uint32_t)(end - from), (uint32_t)(r->more_count - of.marked_more),
         (uint16_t)gv_now.rank, (uint16_t)gv_now.thread, (uint16_t)gv_now.phase, (uint16_t)gv_now.turn};
@@ -299,6 +300,7 @@ void gv_rows_end(void)
     uint32_t first_block = gv_now.block - gv_now.rank;
     uint64_t row = of.first_row;
     int keeps_first = gv_now.tells && gv_now.sharing != GV_IN_WORKER && first.end == row;
+    if (of.turned && r->no_turns) gv_pages_of_turns();
     for (uint32_t i = 0, next; i < of.used; i = next) {
         const span s = of.spans[order ? order[i].span : i];
         uint64_t end = row + s.rows, at = row;
@@ -313,14 +315,13 @@ void gv_rows_end(void)
             for (int n = 0; n < STEP; n++) r->block_of[at + n] = block;
             for (int n = 0; n < STEP; n++) r->thread_of[at + n] = s.thread;
             for (int n = 0; n < STEP; n++) r->phase_of[at + n] = s.phase;
-            for (int n = 0; n < STEP; n++) r->turn_of[at + n] = s.turn;
         }
         for (; at < end; at++) {
             r->block_of[at] = block;
             r->thread_of[at] = s.thread;
             r->phase_of[at] = s.phase;
-            r->turn_of[at] = s.turn;
         }
+        for (at = r->no_turns ? end : row; at < end; at++) r->turn_of[at] = s.turn;
         row = end;
     }
     of.used = 0;

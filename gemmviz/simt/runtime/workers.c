@@ -183,7 +183,7 @@ static void close_gaps(void)
             MOVE(r->block_of, to, from, n);
             MOVE(r->thread_of, to, from, n);
             MOVE(r->phase_of, to, from, n);
-            MOVE(r->turn_of, to, from, n);
+            if (!r->no_turns) MOVE(r->turn_of, to, from, n);
         }
         if (more != r->more_count) MOVE(r->more, r->more_count, more, s.size[place].more);
         r->count += n;
@@ -304,6 +304,7 @@ uint32_t gv_share_blocks(uint32_t first)
     if (!well) {
         end_workers();
         gv_deadline();
+        r->no_turns = 0; // a worker may have written some
         gv_copies_take_back(copies);
         gv_boxes_take_back(boxes);
         gv_events_take_back(events);
@@ -311,6 +312,7 @@ uint32_t gv_share_blocks(uint32_t first)
         return s.first;
     }
     pass_on_fault(workers);
+    for (uint32_t w = 0; w < workers; w++) r->no_turns &= s.shared->run[w].no_turns;
     close_gaps();
     number_sites(workers);
     merge_notes(workers);
