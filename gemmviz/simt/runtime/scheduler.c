@@ -128,12 +128,15 @@ static void notice_crowd(const gv_fibre *of, uint32_t thread, uint32_t other, in
 
 static void release_meetings(gv_fibre *of, uint32_t *arrivals)
 {
+    uint8_t done[GV_NAMED_BARRIERS] = {0}; // nothing is left to do for threads at this barrier
     for (uint32_t t = 0; t < gv_cluster.threads; t++) {
-        if (*gv_state(&of[t]) != GV_AT_NAMED_BARRIER) continue;
+        if (*gv_state(&of[t]) != GV_AT_NAMED_BARRIER || done[of[t].named]) continue;
         uint32_t number = of[t].named, wanted = of[t].threads, there = 0;
+        done[number] = 1; // for the others, if their counts are the same: they are as many, or fewer
         for (uint32_t u = t; u < gv_cluster.threads; u++) {
             if (*gv_state(&of[u]) != GV_AT_NAMED_BARRIER || of[u].named != number) continue;
             there++;
+            done[number] &= of[u].threads == wanted;
             if (of[u].threads != wanted) notice_crowd(of, t, u, GV_NOTE_COUNTS_DIFFER);
             else if (there == wanted + 1) notice_crowd(of, t, u, GV_NOTE_CROWDED);
         }
