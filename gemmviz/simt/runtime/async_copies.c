@@ -14,6 +14,7 @@
 #include <sys/mman.h>
 
 enum { MOST_THREADS = GV_MAX_THREADS * GV_MAX_CLUSTER, MOST_UNDER_WAY = 512, LARGEST = 16 };
+enum { FEW_UNDER_WAY = 32, LINE = 64 /* of the cache */ };
 
 typedef struct {
     char *to;
@@ -21,10 +22,11 @@ typedef struct {
     uint32_t bytes, group, phase, reads;
     gv_row_place read;
     char data[LARGEST];
-} copy;
+} __attribute__((aligned(LINE))) copy;
 
 typedef struct {
     uint32_t block, groups, first, end, run;
+    uint32_t size;                  // of the ring, a power of two: as small as it may be, as it stays in the cache then
     copy under_way[MOST_UNDER_WAY]; // a ring: `first` up to `end`
 } thread_copies;
 static thread_copies of[MOST_THREADS]; // of the blocks that run together
@@ -155,9 +157,21 @@ static thread_copies *mine(void)
         t->run = run;
         t->block = gv_now.block;
         t->groups = t->first = t->end = 0;
+        t->size = FEW_UNDER_WAY;
     }
     return t;
 }
+
+// Gives the ring twice as many places.
+static void more_under_way(thread_copies *t)
+{
+    if (t->size == MOST_UNDER_WAY) gv_stop(GV_TOO_MANY_COPIES);
+    for (uint32_t i = t->first; i != t->end; i++)
+        if (i % t->size != i % (2 * t->size)) t->under_way[i % (2 * t->size)] = t->under_way[i % t->size];
+    t->size *= 2;
+}
+
+static inline copy *at(thread_copies *t, uint32_t number) { return &t->under_way[number & (t->size - 1)]; }
 
 void gv_copy_async(void *shared, const void *global, uint32_t bytes, uint32_t source_bytes)
 {
@@ -165,8 +179,9 @@ void gv_copy_async(void *shared, const void *global, uint32_t bytes, uint32_t so
     gv_catch_up();
     thread_copies *t = mine();
     gv_must_be_shared(shared, "cp.async", pc);
-    if (t->end - t->first == MOST_UNDER_WAY) gv_stop(GV_TOO_MANY_COPIES);
-    copy *c = &t->under_way[t->end++ % MOST_UNDER_WAY];
+    if (t->end - t->first == t->size) more_under_way(t);
+    copy *c = at(t, t->end++);
+    __builtin_prefetch((const char *)global + LINE); // where the next threads mostly copy from
     if (source_bytes > bytes) source_bytes = bytes;
     *c = (copy){.to = shared, .pc = pc, .bytes = bytes, .group = t->groups, .phase = gv_now.phase};
     // The hardware requires both addresses to be multiples of the size, for any number of source bytes.
@@ -204,7 +219,7 @@ void gv_copy_wait(uint32_t left)
     gv_catch_up();
     thread_copies *t = mine();
     while (t->first != t->end) {
-        copy *c = &t->under_way[t->first % MOST_UNDER_WAY];
+        copy *c = at(t, t->first);
         if (c->group + left >= t->groups) return;
         t->first++;
         arrive(c);
@@ -216,7 +231,7 @@ uint32_t gv_copies_end_now(void) { return mine()->end; }
 void gv_copies_arrive_up_to(uint32_t end)
 {
     thread_copies *t = mine();
-    while ((int32_t)(end - t->first) > 0) arrive(&t->under_way[t->first++ % MOST_UNDER_WAY]);
+    while ((int32_t)(end - t->first) > 0) arrive(at(t, t->first++));
 }
 
 void gv_copy_wait_all(void)
