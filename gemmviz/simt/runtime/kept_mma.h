@@ -3,9 +3,11 @@
 #include "mma_tiles.h"
 #include "postponed.h"
 
-// A lane keeps its own products side by side; those of the next lane are in another set of the cache.
-enum { GV_COMMON_APART = GV_MOST_POSTPONED + 2 };
+// A lane keeps its own products side by side; those of the next lane are in another set of the cache. Registers of A that
+// are those of the product before are not kept again.
+enum { GV_COMMON_APART = GV_MOST_POSTPONED + 4 };
 extern gv_lane_mma gv_kept_common[GV_WARP][GV_COMMON_APART] __attribute__((visibility("hidden")));
+extern gv_lane_a gv_kept_a[GV_WARP][GV_COMMON_APART] __attribute__((visibility("hidden")));
 
 // Returns what multiplies operands of this type.
 gv_warp_work *gv_work_of_common(int type);
@@ -24,10 +26,15 @@ static inline __attribute__((always_inline)) void gv_keep_common(
     enum { BYTES_D = 16 };
     gv_postpone_further(work, pc);
     gv_will_change((uintptr_t)d, BYTES_D);
-    gv_lane_mma *p = &gv_kept_common[gv_lane_now()][gv_now.postponed - 1];
-    memcpy(p->a, a, sizeof p->a);
+    uint32_t lane = gv_lane_now(), number = gv_now.kept_as;
+    gv_lane_mma *p = &gv_kept_common[lane][gv_now.postponed - 1];
+    gv_lane_a *all = gv_kept_a[lane];
+    if (!number || memcmp(&all[number - 1], a, sizeof *all)) {
+        memcpy(&all[number], a, sizeof *all);
+        gv_now.kept_as = ++number;
+    }
     // Word by word: mostly they were just written, and a wider load would wait for the stores.
     p->b[0] = ((const volatile uint32_t *)b)[0];
     p->b[1] = ((const volatile uint32_t *)b)[1];
-    p->sums = d;
+    p->sums = (uintptr_t)d | (uint64_t)(number - 1) << GV_NUMBER_SHIFT;
 }

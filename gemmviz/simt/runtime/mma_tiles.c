@@ -207,29 +207,58 @@ static GV_AVX512 inline __m512i side_by_side(__m128i a, __m128i b, __m128i c, __
     return _mm512_inserti64x4(lower, _mm256_inserti128_si256(_mm256_castsi128_si256(c), d, 1), 1);
 }
 
-static GV_AVX512 inline __m128i registers_of_b(const gv_lane_mma *one, const gv_lane_mma *other)
+// The registers of A of all lanes, as numbers.
+static GV_AVX512 const numbers *numbers_of_a(const gv_lane_a *const its[GV_WARP], int type)
 {
-    return _mm_unpacklo_epi64(_mm_loadl_epi64((const void *)one->b), _mm_loadl_epi64((const void *)other->b));
+    __m512i of_a[GV_WARP / QUAD];
+    for (uint32_t i = 0; i < GV_WARP / QUAD; i++) {
+        const gv_lane_a *const *four = its + QUAD * i;
+        of_a[i] = side_by_side(_mm_loadu_si128((const void *)four[0]), _mm_loadu_si128((const void *)four[1]),
+            _mm_loadu_si128((const void *)four[2]), _mm_loadu_si128((const void *)four[3]));
+    }
+    return numbers_of(known_a, &next_a, &last_a, of_a, GV_WARP * 4, type);
 }
 
-GV_AVX512 void gv_multiply_common(const gv_lane_mma *lanes, uint32_t apart, int type)
+GV_AVX512 void gv_multiply_common(
+    const gv_lane_mma *lanes, const gv_lane_a *a, uint32_t apart, int type, uint64_t round)
 {
-    __m512i of_a[GV_WARP / 4], of_b[GV_WARP / 8];
-    float *sums[GV_WARP];
-    for (uint32_t i = 0; i < GV_WARP / 4; i++) {
-        const gv_lane_mma *l = lanes + 4 * i * (size_t)apart;
-        of_a[i] = side_by_side(_mm_loadu_si128((const void *)l->a), _mm_loadu_si128((const void *)l[apart].a),
-            _mm_loadu_si128((const void *)l[2 * apart].a), _mm_loadu_si128((const void *)l[3 * apart].a));
-        for (uint32_t t = 0; t < 4; t++) sums[4 * i + t] = l[t * apart].sums;
+    static struct {
+        uint64_t round, number;
+        const numbers *a;
+    } before; // the last product whose lanes all had the same number of A
+    enum { EIGHT = 8 };
+    const __m512i even = _mm512_setr_epi64(0, 2, 4, 6, 8, 10, 12, 14), odd = _mm512_add_epi64(even, _mm512_set1_epi64(1));
+    const __m512i place = _mm512_set1_epi64((1ll << GV_NUMBER_SHIFT) - 1);
+    __m512i of_b[GV_WARP / EIGHT];
+    uint64_t first = lanes->sums >> GV_NUMBER_SHIFT, number[GV_WARP] __attribute__((aligned(64)));
+    float *sums[GV_WARP] __attribute__((aligned(64)));
+    __mmask8 differ = 0;
+    for (uint32_t i = 0; i < GV_WARP / EIGHT; i++) {
+        __m512i four[2];
+        for (uint32_t n = 0; n < 2; n++) {
+            const gv_lane_mma *l = lanes + (EIGHT * i + QUAD * n) * (size_t)apart;
+            four[n] = side_by_side(_mm_loadu_si128((const void *)l), _mm_loadu_si128((const void *)(l + apart)),
+                _mm_loadu_si128((const void *)(l + 2 * (size_t)apart)),
+                _mm_loadu_si128((const void *)(l + 3 * (size_t)apart)));
+        }
+        __m512i places = _mm512_permutex2var_epi64(four[0], odd, four[1]);
+        __m512i numbers_here = _mm512_srli_epi64(places, GV_NUMBER_SHIFT);
+        of_b[i] = _mm512_permutex2var_epi64(four[0], even, four[1]);
+        _mm512_store_si512((void *)(sums + EIGHT * i), _mm512_and_si512(places, place));
+        _mm512_store_si512(number + EIGHT * i, numbers_here);
+        differ |= _mm512_cmpneq_epi64_mask(numbers_here, _mm512_set1_epi64((long long)first));
     }
-    for (uint32_t i = 0; i < GV_WARP / 8; i++) {
-        const gv_lane_mma *l = lanes + 8 * i * (size_t)apart;
-        of_b[i] = side_by_side(registers_of_b(l, l + apart), registers_of_b(l + 2 * apart, l + 3 * apart),
-            registers_of_b(l + 4 * apart, l + 5 * apart), registers_of_b(l + 6 * apart, l + 7 * apart));
+    const numbers *of_a = before.a;
+    if (!round || differ || before.round != round || before.number != first) {
+        const gv_lane_a *its[GV_WARP];
+        for (uint32_t lane = 0; lane < GV_WARP; lane++) its[lane] = a + lane * (size_t)apart + number[lane];
+        of_a = numbers_of_a(its, type);
+        before.round = differ ? 0 : round;
+        before.number = first;
+        before.a = of_a;
     }
-    const numbers *a = numbers_of(known_a, &next_a, &last_a, of_a, GV_WARP * 4, type);
     const numbers *b = numbers_of(known_b, &next_b, &last_b, of_b, GV_WARP * 2, type);
-    if (!add_whole(sums, a, b)) add_doubles(sums, a, b);
+    if (!add_whole(sums, of_a, b)) add_doubles(sums, of_a, b);
 }
 #else
 int gv_is_common_mma(const gv_product_kind *kind)
@@ -238,10 +267,12 @@ int gv_is_common_mma(const gv_product_kind *kind)
     return 0;
 }
 
-void gv_multiply_common(const gv_lane_mma *lanes, uint32_t apart, int type)
+void gv_multiply_common(const gv_lane_mma *lanes, const gv_lane_a *a, uint32_t apart, int type, uint64_t round)
 {
     (void)lanes;
+    (void)a;
     (void)apart;
     (void)type;
+    (void)round;
 }
 #endif

@@ -30,7 +30,7 @@ void gv_postponed_begin(void)
     nothing_changes();
     gv_works = 0;
     gv_postponed_round++;
-    gv_now.postponed = gv_now.lanes_ahead = gv_now.looks_ahead = 0;
+    gv_now.postponed = gv_now.lanes_ahead = gv_now.looks_ahead = gv_now.kept_as = 0;
     gv_now.catch_up = NULL;
 }
 
@@ -57,7 +57,7 @@ void gv_catch_up_postponed(uintptr_t at, uint32_t bytes)
     uint32_t lane = gv_lane_now();
     count[lane] = gv_now.postponed;
     nothing_changes();
-    gv_now.postponed = 0;
+    gv_now.postponed = gv_now.kept_as = 0;
     gv_now.catch_up = NULL;
     gv_now.lanes_ahead++;
     gv_warp_instruction(~0u, &count[lane], do_all, first_pc[lane]);

@@ -58,8 +58,8 @@ typedef struct {
     // Of the running thread, see postponed.h: instructions that it has postponed, and what to call before it uses
     // memory (at, bytes) or does anything else that others may notice (0, 0); NULL with none. Of its warp: lanes that
     // have gone on in front of others. Whether any instruction of this run was postponed, and whether the present
-    // access comes before postponed ones.
-    uint32_t postponed, lanes_ahead, postpones, looks_ahead;
+    // access comes before postponed ones. kept_as: of the thread, see kept_mma.h.
+    uint32_t postponed, lanes_ahead, postpones, looks_ahead, kept_as;
     void (*catch_up)(uintptr_t at, uint32_t bytes);
     // What to call before a row is kept in the name of another thread, and when all threads wait: rows of postponed
     // instructions are missing (NULL: none).

@@ -211,13 +211,14 @@ static void multiply_common(void *const d[GV_WARP], const void *const a[GV_WARP]
     const void *const c[GV_WARP], int type)
 {
     gv_lane_mma lanes[GV_WARP];
+    gv_lane_a of_a[GV_WARP];
     for (uint32_t lane = 0; lane < GV_WARP; lane++) {
-        lanes[lane].sums = d[lane];
-        memcpy(lanes[lane].a, a[lane], sizeof lanes[lane].a);
+        lanes[lane].sums = (uintptr_t)d[lane];
+        memcpy(&of_a[lane], a[lane], sizeof of_a[lane]);
         memcpy(lanes[lane].b, b[lane], sizeof lanes[lane].b);
     }
     for (uint32_t lane = 0; lane < GV_WARP; lane++) memmove(d[lane], c[lane], 4 * sizeof(float));
-    gv_multiply_common(lanes, 1, type);
+    gv_multiply_common(lanes, of_a, 1, type, 0);
 }
 
 static void multiply(void *posted[GV_WARP], uint32_t mask)
