@@ -6,6 +6,7 @@
 #include "access.h"
 #include "fibres.h"
 #include "kernel_calls/async_copies.h"
+#include "last_access.h"
 #include "pages.h"
 #include "shared_memory.h"
 #include "stop.h"
@@ -171,6 +172,30 @@ static void more_under_way(thread_copies *t)
     t->size *= 2;
 }
 
+// Whether an access is like the last one of its instruction, and concerns nothing that is postponed.
+static inline __attribute__((always_inline)) int is_like_last(
+    const void *address, uint32_t bytes, int how, uintptr_t pc)
+{
+    const gv_last_access *l = gv_last_of(pc);
+    return !gv_now.catch_up && l->plain == GV_PLAIN && gv_as_last(l, (uintptr_t)address, bytes, how, pc);
+}
+
+static inline __attribute__((always_inline)) void keep_like_last(
+    const void *address, uint32_t bytes, int how, uintptr_t pc)
+{
+    gv_now.run->last_pc = pc;
+    if (bytes == LARGEST) gv_keep_as_last(gv_last_of(pc), (uintptr_t)address, LARGEST, how); // the compiler knows it
+    else gv_keep_as_last(gv_last_of(pc), (uintptr_t)address, bytes, how);
+}
+
+// Records an access, in few steps if that is possible; returns whether there is a row for it.
+static inline uint32_t made_row(void *address, uint32_t bytes, int how, uintptr_t pc)
+{
+    if (gv_pending.is || !is_like_last(address, bytes, how, pc)) return gv_access_made_row(address, bytes, how, pc);
+    keep_like_last(address, bytes, how, pc);
+    return 1;
+}
+
 static inline copy *at(thread_copies *t, uint32_t number) { return &t->under_way[number & (t->size - 1)]; }
 
 void gv_copy_async(void *shared, const void *global, uint32_t bytes, uint32_t source_bytes)
@@ -194,7 +219,7 @@ void gv_copy_async(void *shared, const void *global, uint32_t bytes, uint32_t so
     for (uint32_t done = 0, step; done < source_bytes; done += step) {
         step = bytes;
         while (step > source_bytes - done) step /= 2;
-        c->reads += gv_access_made_row((char *)global + done, step, 0, pc - 1);
+        c->reads += made_row((char *)global + done, step, 0, pc - 1);
     }
     if (source_bytes == LARGEST) memcpy(c->data, global, LARGEST); // no call
     else memcpy(c->data, global, source_bytes);
@@ -202,12 +227,24 @@ void gv_copy_async(void *shared, const void *global, uint32_t bytes, uint32_t so
 
 void gv_copy_commit(void) { mine()->groups++; }
 
+static inline void put_data(const copy *c)
+{
+    if (c->bytes == LARGEST) memcpy(c->to, c->data, LARGEST); // no call
+    else memcpy(c->to, c->data, c->bytes);
+}
+
 static void arrive(copy *c)
 {
     gv_row_place write = gv_next_row();
-    uint32_t writes = gv_access_made_row(c->to, c->bytes, GV_WRITE, c->pc);
-    if (c->bytes == LARGEST) memcpy(c->to, c->data, LARGEST);
-    else memcpy(c->to, c->data, c->bytes);
+    uint32_t writes = 1;
+    gv_settle();
+    if (is_like_last(c->to, c->bytes, GV_WRITE, c->pc) && !gv_now.lanes_ahead) {
+        put_data(c);
+        keep_like_last(c->to, c->bytes, GV_WRITE | GV_WRITTEN, c->pc);
+    } else {
+        writes = gv_access_made_row(c->to, c->bytes, GV_WRITE, c->pc);
+        put_data(c);
+    }
     if (!writes || gv_now.run->count_only) return;
     arrival one = {c->read, write, (uint16_t)gv_now.rank, (uint16_t)gv_now.thread, (uint16_t)c->phase,
         (uint16_t)c->reads};

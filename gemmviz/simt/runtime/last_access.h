@@ -72,6 +72,8 @@ static inline __attribute__((always_inline)) int gv_as_last(
 }
 
 // Keeps an access that is like the last one of its instruction. Where the compiler knows the bytes, little is left.
+// GV_WRITTEN: the value of a write is in memory already.
+enum { GV_WRITTEN = 4 };
 static inline __attribute__((always_inline)) void gv_keep_as_last(
     const gv_last_access *l, uintptr_t at, uint32_t bytes, int how)
 {
@@ -81,7 +83,7 @@ static inline __attribute__((always_inline)) void gv_keep_as_last(
     r->more_count = more + l->words;
     gv_keep_row(r, row, l, (at - l->start) >> l->shift, how & GV_WRITE);
     const char *from = (const char *)at;
-    if (how & GV_WRITE) {
+    if (how & GV_WRITE && !(how & GV_WRITTEN)) {
         gv_wait_for_value(at, more, l->further);
     } else if (bytes == 4 && l->number == GV_NUMBER_FLOAT) {
         memcpy(&r->value[row], from, 4);
