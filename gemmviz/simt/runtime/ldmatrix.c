@@ -64,19 +64,24 @@ static void gather_rows(uint32_t of_lane[GV_WARP][MOST], char *const rows[GV_WAR
 
 static void load(void *posted[GV_WARP], uint32_t mask)
 {
-    uint32_t of_lane[GV_WARP][MOST], missing = 0;
+    uint32_t of_lane[GV_WARP][MOST];
     char *rows[GV_WARP];
-    (void)mask;
-    for (uint32_t lane = 0; lane < GV_WARP; lane++) missing |= ((const matrices *)posted[lane])->r != NULL;
-    if (!missing) return;
     const matrices *all = posted[0];
+    (void)mask;
     for (uint32_t lane = 0; lane < GV_WARP; lane++) rows[lane] = ((const matrices *)posted[lane])->row;
     gather_rows(of_lane, rows, all->count, all->transposed);
     for (uint32_t lane = 0; lane < GV_WARP; lane++) {
         const matrices *its = posted[lane];
-        for (uint32_t i = 0; its->r && i < its->count; i++) its->r[i] = of_lane[lane][i];
+        for (uint32_t i = 0; i < its->count; i++) its->r[i] = of_lane[lane][i];
     }
     if (!gv_now.run->at_once) gv_learn_rows(rows, SIDE * all->count, all->pc);
+}
+
+// The same for a load that is postponed, unless the first lane has made it: then each lane has its registers.
+static void load_postponed(void *posted[GV_WARP], uint32_t mask)
+{
+    uint32_t number = (uint32_t)((gv_arguments(*)[GV_WARP])posted[0] - gv_kept);
+    if (made[number].round != gv_postponed_round || !made[number].known) load(posted, mask);
 }
 
 // Each row is a copy of the new data.
@@ -130,9 +135,8 @@ void gv_ldmatrix(uint32_t *r, const void *row, uint32_t count, int transposed)
         gv_warp_instruction(~0u, &mine, load, pc);
         return;
     }
-    matrices *kept = gv_postpone_work(load, pc);
+    matrices *kept = gv_postpone_work(load_postponed, pc);
     const uint32_t *values = foreseen(gv_now.postponed - 1, (char *)row, count, transposed, pc);
-    kept->r = NULL;
     if (!values) { // then all lanes are met here
         *kept = (matrices){r, (char *)row, count, transposed, pc};
         gv_catch_up();
