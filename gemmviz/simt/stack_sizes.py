@@ -11,7 +11,7 @@ import re
 _LARGE = {"cuda": 1 << 20, "c": 8 << 20}
 _SUBTRACTION = re.compile(rb"\x48\x81\xec(....)", re.DOTALL)  # sub $..., %rsp
 _PAGE, _LINE = 4096, 64
-_FURTHER = 7168  # bytes for the recorder's own functions, and for small frames
+_FURTHER = 5120  # bytes for the recorder's own functions, and for small frames
 
 
 def largest_frame(machine: str, code: bytes) -> int | None:

@@ -15,6 +15,21 @@ __attribute__((naked, noinline)) void gv_context_switch(gv_context *from, gv_con
             "popq %r15\n\tpopq %r14\n\tpopq %r13\n\tpopq %r12\n\tpopq %rbx\n\tpopq %rbp\n\tretq");
 }
 
+// Calls a function on a stack that ends at `end`.
+__attribute__((naked, noinline)) static void call_on(
+    char *end, void (*function)(void **, uint32_t), void **first, uint32_t second)
+{
+    __asm__("pushq %rbp\n\tmovq %rsp, %rbp\n\tmovq %rdi, %rsp\n\t"
+            "movq %rsi, %rax\n\tmovq %rdx, %rdi\n\tmovl %ecx, %esi\n\tcallq *%rax\n\t"
+            "movq %rbp, %rsp\n\tpopq %rbp\n\tretq");
+}
+
+void gv_call_apart(void (*function)(void **, uint32_t), void **first, uint32_t second)
+{
+    static char stack[64 << 10] __attribute__((aligned(64)));
+    call_on(stack + sizeof stack, function, first, second);
+}
+
 void gv_context_begin(gv_context *c, char *stack, size_t bytes, void (*body)(void))
 {
     // A function begins 8 bytes below a multiple of 16: behind its return address, which is 0 here.
@@ -27,6 +42,8 @@ void gv_context_begin(gv_context *c, char *stack, size_t bytes, void (*body)(voi
 
 #else
 #include <ucontext.h>
+
+void gv_call_apart(void (*function)(void **, uint32_t), void **first, uint32_t second) { function(first, second); }
 
 void gv_context_begin(gv_context *c, char *stack, size_t bytes, void (*body)(void))
 {

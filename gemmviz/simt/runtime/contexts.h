@@ -1,6 +1,7 @@
 // The place where a fibre continues, and the switch from one fibre to another one.
 #pragma once
 #include <stddef.h>
+#include <stdint.h>
 #if defined(__x86_64__)
 typedef struct {
     void *stack;
@@ -17,6 +18,10 @@ typedef struct {
 
 // Prepares a fibre: the first switch to it calls `body`, which never returns, on a stack of `bytes` bytes.
 void gv_context_begin(gv_context *c, char *stack, size_t bytes, void (*body)(void));
+
+// Calls a function on a stack that no fibre has: what threads do together needs more memory than all that each of them
+// does alone. It must not switch to a fibre.
+void gv_call_apart(void (*function)(void **, uint32_t), void **first, uint32_t second);
 
 // Keeps the place of the running fibre in `from`, and continues at `to`.
 void gv_context_switch(gv_context *from, gv_context *to);

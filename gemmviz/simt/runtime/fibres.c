@@ -15,7 +15,7 @@
 // stacks, with an odd number of lines of the cache, if no function of the kernel has a large frame. A function that
 // begins with less than LEAST_BYTES left ends the run with GV_AGAIN: these are for the recorder's own functions, or for
 // one that calls no other. So does a fault, and a stack whose last word is in use.
-enum { GUARDED_BYTES = 64 << 10, LEAST_BYTES = 5 << 10 };
+enum { GUARDED_BYTES = 64 << 10, LEAST_BYTES = 3 << 10 };
 enum { STAGGERS = 64, STAGGER_BYTES = 5 * 64, PAGE_BYTES = 4096 };
 enum { GUARD_INSTALL = 102 /* MADV_GUARD_INSTALL, which older headers do not have */ };
 
@@ -120,9 +120,10 @@ void gv_warp_instruction(uint32_t mask, void *mine, gv_warp_work *work, uintptr_
         give_way(GV_AT_WARP);
         return;
     }
-    void *posted[GV_WARP] = {0};
+    static void *posted[GV_WARP];
     for (uint32_t lane = 0; lane < GV_WARP; lane++) {
         gv_fibre *f = warp + lane;
+        posted[lane] = NULL;
         if (!(mask >> lane & 1)) continue;
         if (f != me && !(*gv_state(f) == GV_AT_WARP && f->mask == mask && f->warp_work == work)) {
             give_way(GV_AT_WARP); // the last lane to arrive does the work, for this lane too
@@ -130,7 +131,7 @@ void gv_warp_instruction(uint32_t mask, void *mine, gv_warp_work *work, uintptr_
         }
         posted[lane] = f->posted;
     }
-    work(posted, mask);
+    gv_call_apart(work, posted, mask);
     for (uint32_t lane = 0; lane < GV_WARP; lane++)
         if (mask >> lane & 1) *gv_state(&warp[lane]) = GV_READY;
 }
@@ -163,11 +164,18 @@ void gv_must_be_warpgroup(uintptr_t pc)
     if (gv_now.thread / GV_WARPGROUP * GV_WARPGROUP + GV_WARPGROUP > gv_cluster.threads) gv_stop(GV_PART_OF_GROUP);
 }
 
+static gv_warpgroup_work *work_of_group;
+static void do_work_of_group(void **posted, uint32_t unused)
+{
+    (void)unused;
+    work_of_group(posted);
+}
+
 void gv_warpgroup_instruction(void *mine, gv_warpgroup_work *work, uintptr_t pc)
 {
     gv_catch_up();
     gv_fibre *me = gv_running_fibre(), *group = me - gv_now.thread % GV_WARPGROUP;
-    void *posted[GV_WARPGROUP];
+    static void *posted[GV_WARPGROUP];
     gv_now.run->last_pc = me->barrier_pc = pc;
     gv_must_be_warpgroup(pc);
     me->posted = mine;
@@ -185,7 +193,8 @@ void gv_warpgroup_instruction(void *mine, gv_warpgroup_work *work, uintptr_t pc)
         }
         posted[i] = f->posted;
     }
-    work(posted);
+    work_of_group = work;
+    gv_call_apart(do_work_of_group, posted, 0);
     for (uint32_t i = 0; i < GV_WARPGROUP; i++) *gv_state(&group[i]) = GV_READY;
 }
 

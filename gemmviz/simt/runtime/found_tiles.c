@@ -119,7 +119,8 @@ static inline uint32_t pieces_told(
     }
     if (tile->number != GV_NUMBER_SMALL) return 0;
     if (tile->itemsize == 1) {
-        for (uint32_t i = 0; i < AT_ONCE && !are_alike(array, tile); i++) values[i] = tile->floats[first_byte(values[i])];
+        for (uint32_t i = 0; i < AT_ONCE && !are_alike(array, tile); i++)
+            values[i] = tile->floats[first_byte(values[i])];
         memmove(to, kept, AT_ONCE * PIECE_WORDS * sizeof *to);
         return AT_ONCE * PIECE_WORDS;
     }
@@ -151,15 +152,14 @@ int gv_tiles_found(uint32_t tiles)
     for (uint64_t row = 0; row < count; row++) {
         const gv_watched *a = &before[whiches[row]];
         uint32_t bytes = widths[row], its_words = bytes / 4;
-        if (apart && whiches[row] >= MATRICES && a->itemsize == 1 && bytes == GV_PIECE_BYTES && row + AT_ONCE <= count &&
-            are_same(whiches + row) && are_same(widths + row)) {
+        if (apart && whiches[row] >= MATRICES && a->itemsize == 1 && bytes == GV_PIECE_BYTES &&
+            row + AT_ONCE <= count && are_same(whiches + row) && are_same(widths + row)) {
             uint32_t now = are_in(tile, a, elements + row)        ? tile
                            : are_in(before_it, a, elements + row) ? before_it
                                                                   : GV_MAX_ARRAYS;
             const gv_watched *t = &gv_known[now < GV_MAX_ARRAYS ? now : MATRICES];
-            uint32_t words = now < GV_MAX_ARRAYS
-                                 ? pieces_told(values + row, more_words + to, more_words + from, a, t)
-                                 : 0;
+            uint32_t words = now < GV_MAX_ARRAYS ? pieces_told(values + row, more_words + to, more_words + from, a, t)
+                                                 : 0;
             if (words) {
                 if (now != tile) before_it = tile;
                 tile = now;

@@ -3,8 +3,8 @@
 #include "mma_tiles.h"
 #include "postponed.h"
 
-// A lane keeps its own products side by side; those of the next lane are in another set of the cache. Registers of A that
-// are those of the product before are not kept again.
+// A lane keeps its own products side by side; those of the next lane are in another set of the cache. Registers of A
+// that are those of the product before are not kept again.
 enum { GV_COMMON_APART = GV_MOST_POSTPONED + 4 };
 extern gv_lane_mma gv_kept_common[GV_WARP][GV_COMMON_APART] __attribute__((visibility("hidden")));
 extern gv_lane_a gv_kept_a[GV_WARP][GV_COMMON_APART] __attribute__((visibility("hidden")));

@@ -227,7 +227,8 @@ GV_AVX512 void gv_multiply_common(
         const numbers *a;
     } before; // the last product whose lanes all had the same number of A
     enum { EIGHT = 8 };
-    const __m512i even = _mm512_setr_epi64(0, 2, 4, 6, 8, 10, 12, 14), odd = _mm512_add_epi64(even, _mm512_set1_epi64(1));
+    const __m512i even = _mm512_setr_epi64(0, 2, 4, 6, 8, 10, 12, 14),
+                  odd = _mm512_add_epi64(even, _mm512_set1_epi64(1));
     const __m512i place = _mm512_set1_epi64((1ll << GV_NUMBER_SHIFT) - 1);
     __m512i of_b[GV_WARP / EIGHT];
     uint64_t first = lanes->sums >> GV_NUMBER_SHIFT, number[GV_WARP] __attribute__((aligned(64)));

@@ -168,8 +168,7 @@ static void share_huge_pages(void)
 {
     int64_t began = now_ns();
     uint64_t row_bytes = 0, parts[COLUMNS] = {0}, sum = 0;
-    for (uint32_t i = 0; i < COLUMNS; i++)
-        row_bytes += is_unused(i) || fills_page(i, prepared[i]) ? 0 : weight(i);
+    for (uint32_t i = 0; i < COLUMNS; i++) row_bytes += is_unused(i) || fills_page(i, prepared[i]) ? 0 : weight(i);
     for (uint64_t i = 0, rows = rows_ahead(row_bytes); i < COLUMNS; i++) {
         uint64_t at = prepared[i], end = used(i) + rows * weight(i), page = (at / HUGE + 1) * HUGE;
         if (is_unused(i) || fills_page(i, at)) continue;

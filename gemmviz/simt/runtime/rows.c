@@ -228,8 +228,8 @@ static inline part *with_part(const part *parts, part *end, uint32_t at, uint32_
     return end + 1;
 }
 
-// Sorts the rows from `row` on, and the further elements from `further` on, which are those of the spans from `first` up
-// to `end` in their new order. `parts` has room for two parts of each of these spans, `kept` for the largest column.
+// Sorts the rows from `row` on, and the further elements from `further` on, which are those of the spans from `first`
+// up to `end` in their new order. `parts` has room for two parts of each of these spans, `kept` for the largest column.
 static void sort_spans(const place *first, const place *end, uint64_t row, uint64_t further, part *parts, void *kept)
 {
     gv_run *r = gv_now.run;

@@ -30,8 +30,8 @@ typedef struct {
     uint16_t bytes_d, bytes_a, bytes_b;
 } gv_product_kind;
 
-// A pointer that a function keeps no longer than until it returns. The compiler then knows all uses of a local array that
-// is passed to such functions only, and calls no test before them.
+// A pointer that a function keeps no longer than until it returns. The compiler then knows all uses of a local array
+// that is passed to such functions only, and calls no test before them.
 #if defined(__clang__)
 #define GV_NOT_KEPT __attribute__((noescape))
 #else
