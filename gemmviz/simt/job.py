@@ -199,21 +199,22 @@ class Job:
         self._check_room(self.info)
         anchor = self._anchor
         self.guards = [anchor + offset for offset in self.info.guards]
-        for slot, array in zip(self.run.array, self.arrays, strict=False):
+        slots = self.run.array
+        for slot, array in zip(slots, self.arrays, strict=False):
             slot.start, slot.bytes, slot.guard = array.address, array.view.nbytes, GUARD_BYTES
             slot.itemsize = array.view.itemsize
             slot.number, slot.floats = number_kind(array.view.dtype.name)
-        for slot, shared in zip(self.run.array[3:MAX_ARRAYS], shared_arrays, strict=False):
-            slot.start, slot.itemsize, slot.shared = anchor + shared.offset, np.dtype(shared.dtype).itemsize, 1
-            slot.bytes = int(np.prod(shared.shape)) * slot.itemsize
-            slot.guard = _SHARED_GUARD
+        for number, shared in enumerate(shared_arrays, 3):
+            slot, itemsize = slots[number], np.dtype(shared.dtype).itemsize
+            slot.start, slot.itemsize, slot.shared = anchor + shared.offset, itemsize, 1
+            slot.bytes, slot.guard = math.prod(shared.shape) * itemsize, _SHARED_GUARD
             slot.number, slot.floats = number_kind(shared.dtype)
             slot.inside = slot.scratch = 0
-        for slot in self.run.array[3 : 3 + tiles]:
+        for slot in slots[3 : 3 + tiles]:
             slot.guard, slot.inside = 0, 1
         self.run.arrays = 3 + len(shared_arrays)
         self.scratch = self.scratch[: MAX_ARRAYS - self.run.arrays - further]
-        for slot, one in zip(self.run.array[self.run.arrays : MAX_ARRAYS], self.scratch, strict=False):
+        for slot, one in zip(slots[self.run.arrays : MAX_ARRAYS] if self.scratch else (), self.scratch, strict=False):
             slot.start, slot.itemsize, slot.shared = self._base + one.offset, np.dtype(one.dtype).itemsize, 0
             slot.bytes = int(np.prod(one.shape)) * slot.itemsize
             slot.number, slot.floats = number_kind(one.dtype)

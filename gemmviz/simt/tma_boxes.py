@@ -187,14 +187,16 @@ def tiles(
         return []
     length = array.shape[0] * np.dtype(array.dtype).itemsize
     inside = (boxes["shared"] >= array.offset) & (boxes["shared"] < array.offset + length)
+    # The matrix of each box, and whether it is stored.
+    use = np.where(inside, 2 * boxes["matrix"].astype(np.int64) + (boxes["store"] > 0), -1)
     found: list[SharedArray] = []
     taken: list[tuple[int, int]] = []
     for store in (0, 1):
         for matrix, letter in enumerate(MATRICES):
-            mine = boxes[inside & (boxes["matrix"] == matrix) & ((boxes["store"] > 0) == store)]
-            mine = mine[np.unique(mine["shared"], return_index=True)[1]]
-            if not len(mine) or (array.dtype not in BARE and array.dtype != dtypes[matrix]):
+            numbers = np.flatnonzero(use == 2 * matrix + store)
+            if not len(numbers) or (array.dtype not in BARE and array.dtype != dtypes[matrix]):
                 continue
+            mine = boxes[numbers[np.unique(boxes["shared"][numbers], return_index=True)[1]]]
             size = int(mine["rows"][0] * mine["pieces"][0]) * PIECE_BYTES
             runs = np.split(mine, np.flatnonzero(np.diff(mine["shared"]) != size) + 1)
             for number, run in enumerate(runs):
