@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from gemmviz.catalogue.errors import KernelFault
+from gemmviz.catalogue.errors import ConstraintError, KernelFault
 from gemmviz.catalogue.kernel import parse
 from gemmviz.catalogue.launch import launch
 from gemmviz.catalogue.problem import Problem, small_integer_inputs
@@ -106,6 +106,43 @@ def test_cuda_pipeline_copies_sixteen_bytes_at_once() -> None:
         _, element, value = recording.covered(reads)
         assert sorted(element) == list(range(256))
         assert (value == matrix.reshape(-1)[element]).all()
+
+
+MANY = (
+    FRONT
+    + """#include <gemmviz/ptx.h>
+__global__ void tiled(const float *A, const float *B, float *C, int M, int N, int K)
+{
+    __shared__ float kept[COUNT][4];
+    int t = threadIdx.x;
+    for (int i = 0; t < 4 && i < COUNT; i++) {
+        gemmviz::ptx::cp_async_ca<4>(&kept[i][t], A + i % 256);
+        gemmviz::ptx::cp_async_commit();
+        if (i >= LEFT) gemmviz::ptx::cp_async_wait<LEFT>();
+    }
+    gemmviz::ptx::cp_async_wait_all();
+    if (t < 4) for (int i = 0; i < COUNT; i++) C[t] = kept[i][t];
+}
+"""
+)
+
+
+@pytest.mark.parametrize("left", [1, 31, 32, 33, 100, 511])
+def test_copies_under_way_arrive_in_their_order(left: int) -> None:
+    text = MANY.replace("COUNT", "600").replace("LEFT", str(left))
+    log = recorded(text, Problem(16, 16, 16)).accesses
+    write, read, _ = log.copies.T
+    for thread in range(4):
+        mine = log.thread[write] == thread
+        assert mine.sum() == 600
+        assert (log.element[write[mine]] == 4 * np.arange(600) + thread).all()
+        assert (log.element[read[mine]] == np.arange(600) % 256).all()
+        assert (log.value[write[mine]] == log.value[read[mine]]).all()
+
+
+def test_more_copies_under_way_than_are_kept_are_refused() -> None:
+    with pytest.raises(ConstraintError, match="more than 512 asynchronous copies"):
+        recorded(MANY.replace("COUNT", "600").replace("LEFT", "512"), Problem(16, 16, 16))
 
 
 def test_trailing_zeros_are_not_read() -> None:

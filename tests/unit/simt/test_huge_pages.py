@@ -34,11 +34,11 @@ template <int TS> __global__ void k(const float *A, const float *B, float *C, in
 """
 
 
-def recorded(size: int, tile: int, capacity: int = 10**7) -> dict[str, Any]:
+def recorded(size: int, tile: int, capacity: int = 10**7, *, code: str = CODE, workers: int = 1) -> dict[str, Any]:
     """Record it with so many threads in a block, in memory for so many accesses."""
-    job = launch(kernel(CODE, grid='["ceil(N / (TS * TS))"]'), Problem.cube(size), {"TS": tile})
+    job = launch(kernel(code, grid='["ceil(N / (TS * TS))"]'), Problem.cube(size), {"TS": tile})
     a, b = (stored(job.kernel, name, matrix) for name, matrix in zip("AB", inputs_for(job), strict=True))
-    raw = recorder.run(build(job), job, a, b, deadline_s=60, capacity=capacity, workers=1)
+    raw = recorder.run(build(job), job, a, b, deadline_s=60, capacity=capacity, workers=workers)
     return raw.columns | {"more": raw.more}
 
 
@@ -50,6 +50,21 @@ def test_a_recording_is_the_same_with_huge_pages(size: int, tile: int, monkeypat
     without = recorded(size, tile)
     for name, column in without.items():
         assert np.array_equal(column.view(np.uint8), with_pages[name].view(np.uint8)), name
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+@pytest.mark.parametrize("first", [0, 2, 9, 20, 32])
+def test_turns_are_kept_from_the_first_block_on_that_has_any(first: int, workers: int) -> None:
+    """Nothing is written to their column before, and all of it afterwards. One block has fewer rows than the others."""
+    code = CODE.replace("__syncwarp();", f"if (blockIdx.x >= {first}) __syncwarp();")
+    code = code.replace("column < N;", "column < (blockIdx.x == 5 ? N / 2 : N);")
+    columns = recorded(128, 2, code=code, workers=workers)
+    block, write = columns["block_of"].astype(int), columns["write"]
+    assert block.max() == 31
+    _, begin, thread = np.unique(block * 4 + columns["thread_of"], return_index=True, return_inverse=True)
+    writes = np.cumsum(write)
+    before = (writes - write)[begin]  # the first access of its thread
+    assert np.array_equal(columns["turn_of"], np.where(block >= first, writes - before[thread], 0))
 
 
 @pytest.mark.parametrize("size", [32, 96, 128])

@@ -62,6 +62,17 @@ BODIES = {
     "more products than are kept": (
         "for (int i = 0; i < 50; i++) mma_m16n8k16_f32_f16(sum.x, a, b, sum.x); C[lane] = sum.x[0];"
     ),
+    "its sums are an operand of another product": (
+        "unsigned halves[2] = {}; mma_m16n8k16_f16_f16(halves, a, b, halves); "
+        "mma_m16n8k16_f32_f16(sum.x, a, halves, sum.x); C[lane] = sum.x[0] + sum.x[3];"
+    ),
+    "a matrix is loaded to its sums": (
+        "ldmatrix_x4(*(unsigned (*)[4])sum.x, &tile[lane % 16 * 16 + lane / 16 * 8]); C[lane] = sum.x[1];"
+    ),
+    "an operand is changed in one lane": (
+        "if (lane == 5) a[0] = 0; mma_m16n8k16_f32_f16(sum.x, a, b, sum.x); "
+        "mma_m16n8k16_f32_f16(sum.x, a, b, sum.x); C[lane] = sum.x[0];"
+    ),
     "its sums are passed on by value": "C[lane] = total(sum);",
     "its function ends": "lose(a, b); C[lane] = other(lane) + sum.x[0];",
     "its sums are exchanged": "C[lane] = __shfl_xor_sync(~0u, sum.x[0], 1);",
