@@ -114,6 +114,29 @@ def test_others_are_not(code: ctypes.CDLL, other: float, which: int) -> None:
     assert not multiplied(code, *both)
 
 
+@pytest.mark.parametrize("columns", [32, 64, 96, 256])
+@pytest.mark.parametrize("depth", [8, 16, 32])
+@pytest.mark.parametrize(
+    "limits", [(1, 1), (700, 700), (32767, 16), (-32768, 16), (40000, 13), (13, 40000), (0, 2**22)]
+)
+def test_products_are_exact_for_numbers_of_any_width(
+    code: ctypes.CDLL, columns: int, depth: int, limits: tuple[int, int]
+) -> None:
+    """Numbers of up to 16 bits are multiplied in pairs, others are not."""
+    random = np.random.default_rng(columns + depth)
+    a, b = (
+        random.integers(-abs(most), abs(most) + 1, shape).astype(np.float32)
+        for most, shape in zip(limits, ((ROWS, depth), (depth, columns)), strict=True)
+    )
+    a[3, depth - 1], b[depth - 1, columns - 1] = limits
+    before = random.integers(-5, 5, (ROWS, columns)).astype(np.float32)
+    after = before.copy()
+    sizes = [ctypes.c_uint32(size) for size in (ROWS, columns, depth)]
+    assert code.gv_add_whole_products(*(ctypes.c_void_p(array.ctypes.data) for array in (after, a, b)), *sizes)
+    exact = before + a.astype(np.int64) @ b.astype(np.int64)
+    assert (after == exact).all() and abs(exact).max() <= 2**24
+
+
 @pytest.mark.parametrize("add", [0, 1])
 @pytest.mark.parametrize("largest", [1, 8, 512, 1024])
 @pytest.mark.parametrize("before", [0.0, -3.0, 0.5, 2.0**23 - 0.5, 2.0**24 - 1, 3 - 2.0**24, 2.0**30, np.nan, np.inf])
