@@ -154,11 +154,11 @@ void gv_copies_block_ended(void)
 static thread_copies *mine(void)
 {
     thread_copies *t = &of[gv_thread_slot()];
+    if (t->run != run) t->size = FEW_UNDER_WAY;
     if (t->run != run || t->block != gv_now.block) {
         t->run = run;
         t->block = gv_now.block;
         t->groups = t->first = t->end = 0;
-        t->size = FEW_UNDER_WAY;
     }
     return t;
 }
