@@ -4,6 +4,7 @@
 from itertools import combinations
 
 import pytest
+from demo_recordings import at_demo
 from window_driving import need_qt
 
 need_qt()
@@ -19,6 +20,7 @@ from gemmviz.trace.order import timeline
 from gemmviz.trace.playable import Playable
 from gemmviz.trace.recording.record import record
 from gemmviz.ui.charts.chart import Plot
+from gemmviz.ui.lenses.registry import LENSES_BY_NAME
 from gemmviz.ui.look.theme import THEMES
 from gemmviz.ui.stage import labels
 from gemmviz.ui.stage.cell_text import BANK_LABEL, CellText
@@ -51,6 +53,23 @@ def test_no_labels_of_the_stage_overlap(qapp, tiled, width, height, type_pixels,
     assert not [text for text, ink in written if any(ink.intersects(box) for box in cells)]
     shared = [ink for text, ink in written if "block" in text]
     assert all(ink.left() >= 0 for ink in shared)
+
+
+@pytest.mark.parametrize("lens", ["pipeline", None])
+def test_the_stages_of_a_tile_are_numbered_only_where_no_lens_covers_it(qapp, lens, monkeypatch):
+    written = []
+    draw = labels.draw
+    monkeypatch.setattr(labels, "draw", lambda *args: written.extend(draw(*args)))
+    stage, rect = StagePainter(at_demo("async_pipeline"), THEMES["dark"], QFont()), QRectF(0, 0, 700, 760)
+    stage.lens = LENSES_BY_NAME[lens] if lens else None
+    image = QImage(700, 760, QImage.Format.Format_RGB32)
+    painter = QPainter(image)
+    stage.paint(painter, rect, Moment(3))
+    painter.end()
+    a = stage.panels(rect, View())[0]
+    # Above A and left of it are the shared tiles, whose stages have the numbers 0, 1 and so on.
+    numbers = [text for text, ink in written if text.isdigit() and ink.bottom() < a.y - 60 and ink.right() < a.x]
+    assert bool(numbers) == (lens is None), numbers
 
 
 @pytest.mark.parametrize("cell", [BANK_LABEL, 41.0, 55.0, 80.0])
