@@ -24,6 +24,7 @@ from gemmviz.ui.lenses.registry import LENSES_BY_NAME
 from gemmviz.ui.look.theme import THEMES
 from gemmviz.ui.stage import labels
 from gemmviz.ui.stage.cell_text import BANK_LABEL, CellText
+from gemmviz.ui.stage.lines import Lines
 from gemmviz.ui.stage.painter import Moment, StagePainter, View
 
 
@@ -53,6 +54,37 @@ def test_no_labels_of_the_stage_overlap(qapp, tiled, width, height, type_pixels,
     assert not [text for text, ink in written if any(ink.intersects(box) for box in cells)]
     shared = [ink for text, ink in written if "block" in text]
     assert all(ink.left() >= 0 for ink in shared)
+
+
+@pytest.mark.parametrize(
+    ("width", "expected"),
+    [
+        (900, "async_pipeline<16, 16, 8, 4, 4, 3>   32 × 32 × 32"),
+        (330, "async_pipeline   32 × 32 × 32"),
+        (230, None),
+    ],
+)
+def test_the_line_above_a_small_stage_keeps_size_and_mark_where_the_parameters_have_no_room(
+    qapp, monkeypatch, width, expected
+):
+    font, written = QFont(), []
+    font.setPixelSize(15)
+    lines = Lines(at_demo("async_pipeline"), THEMES["dark"], font)
+    text = QPainter.drawText
+    monkeypatch.setattr(QPainter, "drawText", lambda self, *args: (written.append(args), text(self, *args))[1])
+    image = QImage(width, 40, QImage.Format.Format_RGB32)
+    painter = QPainter(image)
+    lines.draw_title(painter, QRectF(0, 0, width, 40), Moment(3))
+    painter.end()
+    (line, _, title), (_, _, mark) = written
+    bold = QFont(font)
+    bold.setBold(True)
+    needed = QFontMetricsF(bold).horizontalAdvance(title) + QFontMetricsF(font).horizontalAdvance(mark)
+    assert needed < line.width() and mark.startswith("✓") and title.endswith("   32 × 32 × 32")
+    if expected is not None:
+        assert title == expected
+    else:
+        assert title.startswith("as") and "…" in title
 
 
 @pytest.mark.parametrize("lens", ["pipeline", None])
