@@ -58,7 +58,7 @@ def invitation(session: Session) -> str:
     # A line each, or where that is too high for the chart, one after another; no parameter is cut in two.
     lines = [f"{name}: {', '.join(map(str, offered))}" for name, offered in kernel.params.items()]
     few = len(lines) <= _MOST_LINES
-    values = "\n".join(lines) if few else BETWEEN.join(line.replace(" ", "\N{NO-BREAK SPACE}") for line in lines)
+    values = "\n".join(lines) if few else "; ".join(line.replace(" ", "\N{NO-BREAK SPACE}") for line in lines)
     what = trn(
         "{kernel} declares {count} combination of its parameters:",
         "{kernel} declares {count} combinations of its parameters:",
