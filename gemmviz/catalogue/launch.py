@@ -300,7 +300,9 @@ def _demand(condition: Condition, kernel: Kernel, problem: Problem, params: dict
     values = _names(problem, params)
     if condition.expression.evaluate(values):
         return
-    given = ", ".join(f"{k} = {v}" for k, v in values.items())
+    # Of many parameters, only those that the condition is about.
+    asked = condition.expression.names()
+    given = ", ".join(f"{k} = {v}" for k, v in values.items() if k in asked)
     named = {"kernel": kernel.name, "condition": condition.expression.text, "given": given}
     nearest = nearest_size(kernel, problem, params)
     if nearest is not None:
@@ -309,7 +311,7 @@ def _demand(condition: Condition, kernel: Kernel, problem: Problem, params: dict
             nearest=nearest,
             **named,
         )
-    elif changes := _single_changes(kernel, problem, params):
+    elif changes := single_changes(kernel, problem, params):
         any_of = tr(" or ").join(f"{name} = {value}" for name, value in changes.items())
         text = tr("{kernel} requires {condition} ({given}); it works with {any_of}", any_of=any_of, **named)
     else:
@@ -317,7 +319,7 @@ def _demand(condition: Condition, kernel: Kernel, problem: Problem, params: dict
     raise ConstraintError(f"{text}. {condition.why}" if condition.why else text)
 
 
-def _single_changes(kernel: Kernel, problem: Problem, params: dict[str, int]) -> dict[str, int]:
+def single_changes(kernel: Kernel, problem: Problem, params: dict[str, int]) -> dict[str, int]:
     """Return the parameters that, changed alone, make a launch possible, each with its nearest such value."""
     must_hold = [condition.expression for condition in conditions(kernel)]
     found: dict[str, int] = {}

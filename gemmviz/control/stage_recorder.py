@@ -1,12 +1,13 @@
 """Records the chosen kernel shortly after a change, and shows the recording on the stage."""
 
 from dataclasses import replace
+from functools import partial
 
 from psygnal import Signal
 
 from gemmviz.catalogue.errors import GemmvizError
 from gemmviz.catalogue.kernel import Kernel
-from gemmviz.catalogue.launch import nearest_size
+from gemmviz.catalogue.launch import nearest_size, single_changes
 from gemmviz.checking.report import Report
 from gemmviz.control import chosen_text
 from gemmviz.control.engines import Engines
@@ -17,6 +18,7 @@ from gemmviz.engine.messages import Failed, Progress, RecordRequest, Reply
 from gemmviz.language import tr
 from gemmviz.session import Answer, Message, Session
 from gemmviz.session.models.choice import Choice
+from gemmviz.session.values.message import MOST_ANSWERS
 from gemmviz.trace.playable import Playable
 
 _DEBOUNCE_MS = 250
@@ -123,11 +125,20 @@ class StageRecorder:
         try:
             choice.launch()
         except GemmvizError as error:
-            fix = nearest_size(choice.kernel, choice.problem, choice.params)
-            use = Answer(tr("Use {size}", size=fix), lambda: choice.choose(problem=fix))
-            answers = (use,) if fix and fix != choice.problem else ()
-            return Message(str(error), "warning", answers=answers, anew=self._unfit)
+            return Message(str(error), "warning", answers=self._fitting(), anew=self._unfit)
         return None
+
+    def _fitting(self) -> tuple[Answer, ...]:
+        """Return the choices that fit: the nearest size with these parameters, and parameters with this size."""
+        choice = self.session.choice
+        kernel, problem, params = choice.kernel, choice.problem, choice.params
+        found, size = [], nearest_size(kernel, problem, params)
+        if size and size != problem:
+            found.append(Answer(tr("Use {size}", size=size), partial(choice.choose, problem=size)))
+        for name, value in single_changes(kernel, problem, params).items():
+            title = tr("Use {parameter}", parameter=f"{name} = {value}")
+            found.append(Answer(title, partial(choice.choose, params=params | {name: value})))
+        return tuple(found[:MOST_ANSWERS])
 
     def _on_recorded(self, run: int, playable: Playable, report: Report | None) -> None:
         session = self.session

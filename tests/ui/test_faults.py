@@ -69,6 +69,25 @@ def test_a_file_without_a_kernel_is_reported_without_a_wrong_remedy(window, tmp_
     assert "describe" not in sentence
 
 
+@pytest.mark.parametrize(
+    ("count", "remedy"),
+    [
+        (1, "A file beside it has one: open kernel0.cu"),
+        (2, "Open one of the files beside it that have kernels: kernel0.cu, kernel1.cu"),
+    ],
+)
+def test_a_file_without_a_kernel_names_the_files_beside_it_that_have_one(window, tmp_path, count, remedy):
+    """One file was called "these files", and a list that was cut ended with "….\"."""
+    (tmp_path / "host.cu").write_text("int main() { return 0; }\n")
+    for number in range(count):
+        (tmp_path / f"kernel{number}.cu").write_text(
+            "__global__ void f(float *a, float *b, float *c) { *c = *a * *b; }"
+        )
+    window.open_file(tmp_path / "host.cu")
+    wait_guessed(window)
+    assert window.session.messages.current.text.endswith(remedy)
+
+
 def test_the_message_about_a_file_stays_after_the_running_recording(window, qtbot, tmp_path):
     window.session.choice.choose(params={"TS": 2})
     window.controller.recording.record()

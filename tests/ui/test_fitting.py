@@ -4,6 +4,7 @@
 from itertools import combinations
 
 import pytest
+from demo_recordings import at_demo
 from window_driving import need_qt
 
 need_qt()
@@ -19,9 +20,11 @@ from gemmviz.trace.order import timeline
 from gemmviz.trace.playable import Playable
 from gemmviz.trace.recording.record import record
 from gemmviz.ui.charts.chart import Plot
+from gemmviz.ui.lenses.registry import LENSES_BY_NAME
 from gemmviz.ui.look.theme import THEMES
 from gemmviz.ui.stage import labels
 from gemmviz.ui.stage.cell_text import BANK_LABEL, CellText
+from gemmviz.ui.stage.lines import Lines
 from gemmviz.ui.stage.painter import Moment, StagePainter, View
 
 
@@ -51,6 +54,54 @@ def test_no_labels_of_the_stage_overlap(qapp, tiled, width, height, type_pixels,
     assert not [text for text, ink in written if any(ink.intersects(box) for box in cells)]
     shared = [ink for text, ink in written if "block" in text]
     assert all(ink.left() >= 0 for ink in shared)
+
+
+@pytest.mark.parametrize(
+    ("width", "expected"),
+    [
+        (900, "async_pipeline<16, 16, 8, 4, 4, 3>   32 × 32 × 32"),
+        (330, "async_pipeline   32 × 32 × 32"),
+        (230, None),
+    ],
+)
+def test_the_line_above_a_small_stage_keeps_size_and_mark_where_the_parameters_have_no_room(
+    qapp, monkeypatch, width, expected
+):
+    font, written = QFont(), []
+    font.setPixelSize(15)
+    lines = Lines(at_demo("async_pipeline"), THEMES["dark"], font)
+    text = QPainter.drawText
+    monkeypatch.setattr(QPainter, "drawText", lambda self, *args: (written.append(args), text(self, *args))[1])
+    image = QImage(width, 40, QImage.Format.Format_RGB32)
+    painter = QPainter(image)
+    lines.draw_title(painter, QRectF(0, 0, width, 40), Moment(3))
+    painter.end()
+    (line, _, title), (_, _, mark) = written
+    bold = QFont(font)
+    bold.setBold(True)
+    needed = QFontMetricsF(bold).horizontalAdvance(title) + QFontMetricsF(font).horizontalAdvance(mark)
+    assert needed < line.width() and mark.startswith("✓") and title.endswith("   32 × 32 × 32")
+    if expected is not None:
+        assert title == expected
+    else:
+        assert title.startswith("as") and "…" in title
+
+
+@pytest.mark.parametrize("lens", ["pipeline", None])
+def test_the_stages_of_a_tile_are_numbered_only_where_no_lens_covers_it(qapp, lens, monkeypatch):
+    written = []
+    draw = labels.draw
+    monkeypatch.setattr(labels, "draw", lambda *args: written.extend(draw(*args)))
+    stage, rect = StagePainter(at_demo("async_pipeline"), THEMES["dark"], QFont()), QRectF(0, 0, 700, 760)
+    stage.lens = LENSES_BY_NAME[lens] if lens else None
+    image = QImage(700, 760, QImage.Format.Format_RGB32)
+    painter = QPainter(image)
+    stage.paint(painter, rect, Moment(3))
+    painter.end()
+    a = stage.panels(rect, View())[0]
+    # Above A and left of it are the shared tiles, whose stages have the numbers 0, 1 and so on.
+    numbers = [text for text, ink in written if text.isdigit() and ink.bottom() < a.y - 60 and ink.right() < a.x]
+    assert bool(numbers) == (lens is None), numbers
 
 
 @pytest.mark.parametrize("cell", [BANK_LABEL, 41.0, 55.0, 80.0])

@@ -359,3 +359,31 @@ def test_a_file_with_the_name_of_a_shipped_kernel_can_be_opened(window, tmp_path
     path.write_text(window.session.choice.text)
     open_trusted(window, path)
     assert window.session.choice.base.name == f"gputiled ({tmp_path.name})"
+
+
+_DOT_OF_ROWS = """
+#define N 64
+__global__ void product(const float *A, const float *B, float *C)
+{
+    int row = blockIdx.y * 8 + threadIdx.y, col = blockIdx.x * 8 + threadIdx.x;
+    float sum = 0;
+    for (int k = 0; k < N; k++)
+        sum += A[row * N + k] * B[INDEX];
+    C[row * N + col] = sum;
+}
+void host(float *A, float *B, float *C) { product<<<dim3(N / 8, N / 8), dim3(8, 8)>>>(A, B, C); }
+"""
+
+
+@pytest.mark.parametrize(("index", "by_columns"), [("col * N + k", True), ("k * N + col", False)])
+def test_a_guess_that_takes_b_to_be_stored_by_columns_says_so(window, tmp_path, index, by_columns):
+    """The index may be the mistake that the user looks for: only the front matter said which B makes C right."""
+    path = tmp_path / "product.cu"
+    path.write_text(_DOT_OF_ROWS.replace("INDEX", index))
+    open_trusted(window, path)
+    assert window.session.choice.base.column_major == ({"B"} if by_columns else set())
+    first, *rest = window.session.messages.current.text.splitlines()
+    if by_columns:
+        assert first.startswith("The kernel reads B as a matrix that is stored by columns.")
+        assert window.message_bar.text.text().startswith(first)
+    assert (rest[0] if by_columns else first).startswith("product.cu has no front matter")

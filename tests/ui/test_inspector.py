@@ -6,6 +6,7 @@ import weakref
 
 import numpy as np
 import pytest
+from demo_recordings import at_demo
 from inspector_driving import goto, playable, recorded_anew
 from window_driving import need_qt
 
@@ -20,6 +21,7 @@ from gemmviz.language import LANGUAGES, set_language, tr
 from gemmviz.trace.cost.traffic import measure
 from gemmviz.trace.order.timeline import build
 from gemmviz.trace.playable import Playable
+from gemmviz.ui.inspect.box_view import BoxView
 from gemmviz.ui.inspect.inspector import TITLES
 from gemmviz.ui.look.theme import THEMES
 from gemmviz.ui.stage.caption import caption
@@ -168,6 +170,22 @@ def test_the_next_request_is_hidden_while_it_is_predicted(inspector):
     session.predict.toggle()
     inspector.warp.refresh()
     assert inspector.warp.head.text() == "" and "while you predict it" in inspector.warp.cost.text()
+
+
+@pytest.mark.parametrize("width", [340, 700])
+def test_the_banks_of_a_box_are_apart_in_a_narrow_column(qtbot, monkeypatch, width):
+    recorded, view, written = at_demo("warp_specialised"), BoxView(), []
+    qtbot.addWidget(view)
+    view.show_box(recorded, 0, False, THEMES["dark"])
+    view.resize(width, view.height())
+    text = QPainter.drawText
+    monkeypatch.setattr(QPainter, "drawText", lambda self, *args: (written.append(args), text(self, *args))[1])
+    view.grab()
+    metrics = QFontMetrics(view.font())
+    banks = [(box, name) for box, align, name in written if align == Qt.AlignmentFlag.AlignCenter and box.top() == 2]
+    assert [name.partition("–")[0] for _, name in banks] == ["0", "4", "8", "12", "16", "20", "24", "28"]
+    assert all(metrics.horizontalAdvance(name) + 4 <= box.width() for box, name in banks)
+    assert banks[-1][1] == ("28" if width == 340 else "28–31")
 
 
 @pytest.mark.sweep("rung0-*")

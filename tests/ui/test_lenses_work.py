@@ -19,7 +19,7 @@ from PySide6.QtGui import QColor, QFont, QImage, QPainter
 from gemmviz.catalogue.ladder import find, ladder
 from gemmviz.catalogue.lens_names import LENSES as NAMES
 from gemmviz.catalogue.problem import Problem
-from gemmviz.language import LANGUAGES, set_language
+from gemmviz.language import LANGUAGES, set_language, tr
 from gemmviz.trace.cost.traffic import measure
 from gemmviz.trace.lenses.instruction import instruction
 from gemmviz.trace.lenses.number_formats import numbers
@@ -172,6 +172,27 @@ def test_a_lens_fits_in_every_language_and_in_presenter_mode(qapp, name):
         set_language(code)
         assert_inside(drawn(lens, moment(name), 360, 260, THEMES["light"]))
         assert_inside(drawn(lens, moment(name), 900, 760, for_presenting(THEMES["dark"]), px=20))
+
+
+@pytest.mark.parametrize("code", LANGUAGES)
+def test_the_head_of_the_stages_is_whole_in_every_language(qapp, monkeypatch, code):
+    """In a small window the Korean word was cut."""
+    rooms = {}
+
+    def noted(sheet, box, text, colour=None, size="body", **more):
+        rooms.setdefault(text, (box.width(), sheet.wide(text, size) if isinstance(size, str) else 0.0))
+        return write(sheet, box, text, colour, size, **more)
+
+    write = Sheet.text
+    monkeypatch.setattr(Sheet, "text", noted)
+    try:
+        set_language(code)
+        head = tr("stage")
+        drawn(LENSES_BY_NAME["pipeline"], moment("warp_specialised"), 440, 330, THEMES["light"])
+    finally:
+        set_language("en")
+    room, needed = rooms[head]
+    assert needed <= room
 
 
 def has_content(name, lens):

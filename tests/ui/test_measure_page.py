@@ -22,6 +22,7 @@ from gemmviz.ui.charts.painted import nudged, page_font
 from gemmviz.ui.look.style import style_sheet
 from gemmviz.ui.look.theme import LIGHT
 from gemmviz.ui.panels.controls import MeasureControls
+from gemmviz.ui.panels.size_row import SizesBox
 
 WIDE, NARROW, SLIM = (1416, 1040), (804, 760), (560, 500)
 
@@ -226,3 +227,15 @@ def test_figures_of_a_damaged_file_can_be_drawn(page, one, other):
         with QPainter(image) as painter:
             marks = chart.paint_all(painter)
         assert marks and all(mark.facts() for mark in marks)
+
+
+def test_the_sizes_to_measure_over_are_whole_where_they_have_the_least_room(qtbot):
+    """In Spanish, at 1280 pixels, the first figure of "256…4096" was cut off."""
+    box = SizesBox(new_session("light").choice)
+    qtbot.addWidget(box)
+    box.setStyleSheet(style_sheet(LIGHT))
+    box.resize(box.minimumWidth(), box.sizeHint().height())
+    box.show()
+    typed = box.lineEdit()
+    assert typed.text() == "256…4096"
+    assert typed.width() - 4 >= typed.fontMetrics().horizontalAdvance(typed.text())

@@ -125,7 +125,7 @@ def test_the_kernels_title_is_beside_the_stage_and_not_also_on_it(presenter, ses
     title = session.choice.kernel.title
     assert presenter.title.text() == title
     painter = presenter.stage._painter_now()
-    assert painter is not None and title not in (painter.title or painter.playable.recording.label)
+    assert painter is not None and title not in (painter.title or painter.playable.recording.kernel)
 
 
 def test_a_kernel_without_a_lens_has_the_products_of_a_thread_beside_it(presenter, session, monkeypatch):

@@ -8,6 +8,7 @@ from window_driving import need_qt
 
 need_qt()
 
+from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QWidget
 
 from gemmviz.app import new_session
@@ -58,6 +59,22 @@ def test_a_reference_says_that_it_is_one(card):
     facts_of_device = named("NVIDIA H200").facts()
     peak = shown.row["gflops"] / peak_gflops(facts_of_device, "float32", "float32")[0]
     assert text["of the FP32 peak"] == f"{share_text(peak)}, modelled" and 0.05 < peak < 0.5
+
+
+def test_a_long_value_does_not_cut_the_names_of_the_other_facts(card):
+    session = card._session
+    session.results.set_device("a laptop", None, 2)
+    session.results.set_references(reference_results.load()[0])
+    metrics = card.fontMetrics()
+    shown = [(left, right) for left, right in card.facts if not left.isHidden()]
+    longest = max(right.sizeHint().width() for _, right in shown)
+    card.resize(longest + 90, 600)
+    card.grab()
+    assert len(shown) > 4 and longest > 100
+    for left, right in shown:
+        needed = metrics.boundingRect(0, 0, left.width(), 1000, Qt.TextFlag.TextWordWrap, left.text())
+        assert needed.width() <= left.width() and needed.height() <= left.height(), left.text()
+        assert left.geometry().right() < right.geometry().left()
 
 
 def test_a_measurement_takes_the_place_of_the_reference(card):

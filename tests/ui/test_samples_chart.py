@@ -9,6 +9,7 @@ from window_driving import need_qt
 need_qt()
 
 from gemmviz.bench.figures import Turn
+from gemmviz.ui.charts.sample_chart import _counts
 
 
 def turn(name, number, n=64):
@@ -58,3 +59,13 @@ def test_a_reference_shows_the_samples_that_it_keeps(charts):
     assert [len(samples) for samples in chart.rows.rounds] == [2, 3]
     assert chart.rows.all == pytest.approx([900.0] * 5)
     assert chart.tag.dashed and "H200" in chart.tag.text()
+    assert _counts(chart.rows) == ["2 samples", "3 samples", "5 samples"]
+    # Of a long measurement, it keeps a part.
+    for entry in row["rounds"]:
+        entry["n"] *= 1000
+    chart.refresh()
+    assert [text.replace("\u202f", " ") for text in _counts(chart.rows)] == [
+        "2 of 2 000 samples",
+        "3 of 3 000 samples",
+        "5 of 5 000 samples",
+    ]

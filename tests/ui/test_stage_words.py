@@ -8,9 +8,11 @@ from window_driving import need_qt
 need_qt()
 
 from PySide6.QtCore import QRectF, Qt
-from PySide6.QtGui import QFont, QFontMetricsF
+from PySide6.QtGui import QFont, QFontMetricsF, QImage, QPainter
 
 from gemmviz.ui.look.theme import THEMES
+from gemmviz.ui.stage.moment import Moment
+from gemmviz.ui.stage.painter import StagePainter
 from gemmviz.ui.stage.scene import Bounds
 from gemmviz.ui.stage.words import Sentence, Words
 
@@ -38,3 +40,15 @@ def test_the_sentence_about_a_chosen_cell_is_small_only_where_it_has_no_room(qap
     sentence = Sentence("C[2, 1]", "", "fed by A 8×, B 8×, shared 16×", chosen=True)
     sizes = [words._placed_sentence(Bounds(0, 0, right, 60), sentence).font.pixelSize() for right in (400, 90)]
     assert sizes[0] == 13 > sizes[1]
+
+
+def test_without_a_title_the_words_begin_with_the_kernels_name_as_chips_have_its_parameters(qapp, monkeypatch):
+    written = []
+    monkeypatch.setattr(Words, "draw_title", lambda self, painter, place, title, *rest: written.append(title))
+    stage, image = StagePainter(small_tiled(), THEMES["dark"], QFont()), QImage(1000, 800, QImage.Format.Format_RGB32)
+    painter = QPainter(image)
+    for title in ("", "Shared-memory tiles"):
+        stage.title = title
+        stage.paint(painter, QRectF(0, 0, 1000, 800), Moment(0))
+    painter.end()
+    assert written == ["gputiled", "Shared-memory tiles"] and stage.playable.recording.label == "gputiled<4>"

@@ -363,6 +363,23 @@ def test_the_question_is_asked_about_a_file_whose_launch_was_guessed(window, qtb
     assert_not_run(window, qtbot, sent, marker)
 
 
+def test_the_question_about_a_guess_says_how_its_folder_can_be_allowed(window, qtbot, tmp_path):
+    """After each change in another editor it asked again, and did not say how to end that."""
+    path = tmp_path / "plain.c"
+    path.write_text(BARE)
+    window.open_file(path)
+    wait_guessed(window)
+    question = window.run_question
+    assert not question.folder_button.isVisible()
+    assert question.details.text().endswith("save the guess in the file: Ctrl+G, then Ctrl+Alt+S.")
+    form = check_guess(window)
+    qtbot.waitExposed(form)
+    qtbot.mouseClick(form.ok, Qt.MouseButton.LeftButton)
+    assert window.files.saving.save() and "---gemmviz" in path.read_text()
+    qtbot.waitUntil(question.folder_button.isVisible)
+    assert "Trust this folder" in question.details.text()
+
+
 def test_a_long_name_is_not_cut_off_in_the_question(window, tmp_path):
     path = tmp_path / f"kernel_{'x' * 120}_last.c"
     path.write_text(BARE)

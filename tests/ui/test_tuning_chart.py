@@ -257,5 +257,19 @@ def test_a_chart_that_was_never_shown_needs_only_the_height_of_a_plot(qtbot):
     chart = TuningChart(session)
     qtbot.addWidget(chart)
     chart.refresh()
-    assert chart.empty.text().count("\n") > 7
+    assert len(chart.empty.text()) > 400
     assert chart.minimumSizeHint().height() <= 180
+
+
+@pytest.mark.parametrize("name", ["every_shape", "gputiled"])
+def test_the_text_before_a_search_is_whole_also_with_many_parameters(charts, qtbot, name):
+    """Of twelve lines of parameters the first was cut in two, and why the tile was chosen was not seen at all."""
+    session, chart = charts.window().session, charts.tuning
+    session.choice.choose_kernel(rung(session, name))
+    charts.window().resize(1920, 1080)
+    chart.refresh()
+    qtbot.wait(20)
+    text, empty = chart.empty.text(), chart.empty
+    assert all(f"{parameter}:" in text for parameter in session.choice.kernel.params)
+    assert ("multiprocessors busy" in text) == (name == "every_shape")
+    assert empty.isVisible() and empty.height() >= empty.heightForWidth(empty.width())

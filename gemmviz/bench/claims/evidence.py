@@ -206,22 +206,22 @@ class Evidence:
     def _measured(self, case: Case, what: str) -> float:
         row = self._rows.get(_case_key(case))
         if row is None or row["status"] == "cancelled":
-            raise Missing(f"{case.kernel} has not been measured", waiting=True)
+            raise Missing(tr("{kernel} has not been measured", kernel=case.kernel), waiting=True)
         if row["status"] == "skipped" and row["message"].startswith(_NO_GPU):
-            raise Missing(f"{_NO_GPU} here")
+            raise Missing(tr("no CUDA device here"))
         if row["status"] != "ok":
             raise Missing(f"{row['label']}: {row['status']}: {row['message'] or 'nothing was measured'}")
         part, field = _PARTS.get(what, (None, what))
         within: Mapping[str, object] | None = row if part is None else row.get(part)
         found = within.get(field) if within else None
         if not isinstance(found, int | float):
-            raise Missing(f"{row['label']}: this run did not measure {what}")
+            raise Missing(tr("{kernel}: this run did not measure {figure}", kernel=row["label"], figure=what))
         return float(found)
 
     def _recorded(self, case: Case, what: str) -> float | str:
         counts = self._counts.get((_case_key(case), case.as_written))
         if counts is None:
-            raise Missing(f"{case.kernel} has not been recorded", waiting=True)
+            raise Missing(tr("{kernel} has not been recorded", kernel=case.kernel), waiting=True)
         fault = counts["fault"]
         if what == "compiles" and (fault is None or fault["kind"] == "compile"):
             return "no" if fault else "yes"
@@ -234,7 +234,7 @@ class Evidence:
         name, _, per = what.partition("/")
         value = counts["figures"].get(name)
         if value is None:
-            raise Missing(f"the recording of {case.kernel} has no {name}")
+            raise Missing(tr("the recording of {kernel} has no {figure}", kernel=case.kernel, figure=name))
         m, n, k = case.size
         return value if not per else float(value) / {"k-step": m * n * k, "element": m * n}[per]
 

@@ -132,7 +132,19 @@ def shape(launch: HostLaunch, function: Function, source: ParsedSource, roles: R
     numbers = [c_value(_filled(plain(side), launch, source), {}) for side in launch.grid]
     own_grid = tuple(str(number) for number in numbers if isinstance(number, int) and number > 0)
     own_grid = own_grid if len(own_grid) == len(grid) else ()
-    return Shape(given.params, block, grid, shared, requires, why, tiles, own, own_grid)
+    params = _with_numbers_of(block, grid, given)
+    return Shape(params, block, grid, shared, requires, why, tiles, own, own_grid)
+
+
+def _with_numbers_of(block: tuple[str, ...], grid: tuple[str, ...], given: "_Given") -> dict[str, tuple[int, ...]]:
+    """Return the parameters; one whose value is a number of block or grid, too, has no other value.
+
+    ``tiled<16><<<blocks, dim3(16, 16)>>>`` says 16 twice: with another tile, the block would have the wrong size.
+    """
+    numbers = {int(number) for side in (*block, *grid) for number in re.findall(r"\b\d+\b", side)} - {0, 1}
+    named = {name for side in (*block, *grid) for name in Expression(side).names()}
+    fixed = {name for name, values in given.params.items() if values and values[0] in numbers} - named
+    return {name: values[:1] if name in fixed - {*given.offered} else values for name, values in given.params.items()}
 
 
 def _sizes_at(

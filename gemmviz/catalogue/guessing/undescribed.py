@@ -10,7 +10,7 @@ from gemmviz.catalogue.guessing.guess import has_kernel
 from gemmviz.catalogue.source_files import CUDA
 from gemmviz.catalogue.unclosed_body import unclosed_body
 from gemmviz.catalogue.user_file import read_source
-from gemmviz.language import tr
+from gemmviz.language import tr, trn
 
 _INCLUDED = re.compile(r'^[ \t]*#[ \t]*include[ \t]*"([^"\n]+)"', re.MULTILINE)
 _MARK = "__global__"
@@ -46,9 +46,10 @@ def what_to_do(text: str, path: Path) -> str:
             "no front matter, and none can be guessed: it starts with a line `// ---gemmviz` and ends with `// ---`"
         )
     if files := _with_kernels(text, path):
-        return tr(
-            "no front matter, and no kernel in this file. These files beside it have kernels: {files}. "
-            "Open one of them.",
+        return trn(
+            "no front matter, and no kernel in this file. A file beside it has one: open {files}",
+            "no front matter, and no kernel in this file. Open one of the files beside it that have kernels: {files}",
+            len(files),
             files=", ".join(files),
         )
     return tr(

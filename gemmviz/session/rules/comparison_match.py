@@ -71,21 +71,31 @@ def next_to(choice: Choice) -> Kernel | None:
     """Return the rung to compare with by default: the base of a variant, else the next rung.
 
     The next rung is the one named by the lesson, or else the next rung of the ladder with a source; for the last rung
-    it is the previous one.
+    it is the previous one. The previous one is also taken if only that has the same elements and the same device.
     """
     base = choice.base
     if choice.variant:
         return base
-    try:
-        lesson = find_lesson(base)
-        if lesson is not None and lesson.next:
-            return find(lesson.next, choice.kernels)
-    except GemmvizError:
-        pass  # the message about a lesson that cannot be read appears when it is opened
     rungs = [k for k in choice.kernels if (k.recordable and not k.exhibit) or k is base]
     at = next((i for i, k in enumerate(rungs) if k is base), -1)
-    others = [k for k in (*rungs[at + 1 :], *reversed(rungs[:at])) if k.recordable]
-    return others[0] if others else None
+    after, before = ([k for k in some if k.recordable] for some in (rungs[at + 1 :], rungs[: max(at, 0)]))
+    following = _of_lesson(choice) or (after[0] if after else None)
+    if before and (following is None or (not _alike(following, base) and _alike(before[-1], base))):
+        return before[-1]
+    return following
+
+
+def _of_lesson(choice: Choice) -> Kernel | None:
+    """Return the rung that the lesson of the chosen one names as the next; None if there is none."""
+    try:
+        lesson = find_lesson(choice.base)
+        return find(lesson.next, choice.kernels) if lesson is not None and lesson.next else None
+    except GemmvizError:
+        return None  # the message about a lesson that cannot be read appears when it is opened
+
+
+def _alike(one: Kernel, other: Kernel) -> bool:
+    return (one.backend, one.dtype) == (other.backend, other.dtype)
 
 
 def offers(choice: Choice, first: Kernel | None = None) -> list[Offer]:

@@ -4,6 +4,9 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import partial
 
+MOST_ANSWERS = 2
+"""How many answers a message may have."""
+
 
 @dataclass(frozen=True)
 class Answer:

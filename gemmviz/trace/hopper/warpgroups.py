@@ -1,7 +1,8 @@
 """Warpgroups that multiply with wgmma: which of them hold which sums of C at a step.
 
 Registers are not recorded. The owner of an element is known from its store: by the thread that writes it to C, or to
-the shared tile that the copy engine stores. All elements that a warpgroup stores without reading further operands in
+the shared tile that the copy engine stores. A warpgroup that reads no operands has no sums: one that stores zeros, to
+which others add theirs, owns nothing. All elements that a warpgroup stores without reading further operands in
 between are one tile; the sums that it holds afterwards are its next tile.
 """
 
@@ -27,7 +28,7 @@ class Warpgroups:
     count
         The number of warpgroups of a block; 0 if none multiplies.
     owning, asking
-        Per warpgroup, whether it stores an element of C in any block, and whether one of its threads requests boxes to
+        Per warpgroup, whether it stores a sum of C in any block, and whether one of its threads requests boxes to
         load.
     steps
         Of the timeline.
@@ -101,6 +102,9 @@ def warpgroups(recording: Recording, timeline: Timeline) -> Warpgroups:
     mine = np.flatnonzero((log.array == C) & log.write)
     position, elements = recording.elements(mine)
     handed = before_store(recording, mine[position], elements)
+    if len(read):
+        multiplies = np.isin(log.thread[handed] // WARPGROUP, distinct(read // timeline.steps % count))
+        handed, elements = handed[multiplies], elements[multiplies]
     thread = log.thread[handed].astype(np.int64)
     own = log.block[handed].astype(np.int64) * count + thread // WARPGROUP
     begin = np.searchsorted(read, own * timeline.steps)

@@ -2,9 +2,10 @@
 
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QFont
-from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QLabel, QSizePolicy, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QSizePolicy, QVBoxLayout, QWidget
 
 from gemmviz.language import tr
+from gemmviz.language.numbers import thousands
 from gemmviz.session import Session
 from gemmviz.ui.charts.figures.ladder_figures import Bar, LadderFigures, figures_of_chosen
 from gemmviz.ui.charts.figures.outlook import peak_share
@@ -40,23 +41,25 @@ class ResultCard(QWidget):
         self.tag = Tag(session.preferences)
         self.facts = [(QLabel(), QLabel()) for _ in range(_MOST_FACTS)]
         """The names and the values below the figure."""
-        rows = QGridLayout()
-        rows.setVerticalSpacing(3)
-        rows.setColumnStretch(0, 1)
-        for at, (left, right) in enumerate(self.facts):
+        rows = QVBoxLayout()
+        rows.setSpacing(3)
+        for left, right in self.facts:
+            line = QHBoxLayout()  # of its own: in a grid, the longest value cuts the names of all lines
             left.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
+            left.setWordWrap(True)
             left.setObjectName("muted")
             right.setStyleSheet("font-weight: bold")
-            rows.addWidget(left, at, 0)
-            rows.addWidget(right, at, 1, Qt.AlignmentFlag.AlignRight)
+            line.addWidget(left, 1)
+            line.addWidget(right, 0, Qt.AlignmentFlag.AlignTop)
+            rows.addLayout(line)
         head, large, column = QHBoxLayout(), QHBoxLayout(), QVBoxLayout(self)
         head.addWidget(self.heading, 1)
         head.addWidget(self.tag)
         large.addWidget(self.figure)
         large.addWidget(self.unit, 1, Qt.AlignmentFlag.AlignBottom)
         column.setContentsMargins(0, 2 * _MARGIN, _MARGIN, 0)
-        for line in (large, rows):  # below the text of the heading, which has a margin of its own
-            line.setContentsMargins(_MARGIN, 0, 0, 0)
+        for part in (large, rows):  # below the text of the heading, which has a margin of its own
+            part.setContentsMargins(_MARGIN, 0, 0, 0)
         self.below.setContentsMargins(_MARGIN, 0, 0, 0)
         column.setSpacing(4)
         column.addLayout(head)
@@ -128,10 +131,10 @@ def _facts(session: Session, figures: LadderFigures, chosen: Bar) -> list[tuple[
         text = tr("{share}, modelled", share=share_text(peak[0]))
         found.append((tr("of the {dtype} peak", dtype=peak[1]), text))
     if live is not None:  # the row is that of the measurement before
-        return [*found, (tr("samples"), str(len(live.gflops))), (tr("spread"), share_text(live.spread))]
+        return [*found, (tr("samples"), thousands(len(live.gflops))), (tr("spread"), share_text(live.spread))]
     stats, rounds = row.get("stats"), row.get("rounds") or ()
     if stats:
-        found.append((tr("samples"), str(stats["n"])))
+        found.append((tr("samples"), thousands(stats["n"])))
         found.append((tr("spread"), share_text(stats["iqr_rel"])))
     if rounds:
         found.append((tr("rounds"), " · ".join(gflops_text(one["gflops"]) for one in rounds)))

@@ -122,7 +122,7 @@ class SampleChart(PaintedChart):
         line, theme = metrics.height(), self.theme
         names = [tr("round {number}", number=n) for n in range(1, len(rows.rounds) + 1)] + [tr("all")]
         left = max(map(metrics.horizontalAdvance, names)) + 12
-        counts = [trn("{count} sample", "{count} samples", n) for n in (*map(len, rows.rounds), len(figures))]
+        counts = _counts(rows)
         width = self.plot.width() - left - max(map(metrics.horizontalAdvance, counts)) - 14
         room = self.plot.height() - 2.3 * line
         pitch = min(room / (len(names) + 0.9), 3.5 * line)
@@ -219,3 +219,15 @@ def _figure(value: float, step: float) -> str:
     """Return a figure with enough digits to distinguish it from a figure that is one step away."""
     decimals = 0 if step >= 1 else min(6, 1 + int(np.ceil(-np.log10(step))))
     return thousands(value, decimals)
+
+
+def _counts(rows: SampleRows) -> list[str]:
+    """Return how many samples each round has, and all together: how many are drawn, if that is fewer."""
+    drawn = [*map(len, rows.rounds), len(rows.all)]
+    if not rows.taken:
+        return [trn("{count} sample", "{count} samples", n) for n in drawn]
+    taken = [*rows.taken, sum(rows.taken)]
+    return [
+        tr("{some} of {all} samples", some=thousands(some), all=thousands(all_of_them))
+        for some, all_of_them in zip(drawn, taken, strict=True)
+    ]

@@ -13,6 +13,8 @@ from gemmviz.session.measurable import why_not
 from gemmviz.session.models.tuning import Tuning
 from gemmviz.ui.look.figure_text import BETWEEN, gflops_text, percent, short_size, times
 
+_MOST_LINES = 5  # of parameters below each other
+
 
 def headline(session: Session, brief: bool = False) -> str:
     """Return a sentence about the search, or about a possible search; `brief`: without kernel and size."""
@@ -53,7 +55,10 @@ def invitation(session: Session) -> str:
     if not kernel.params:
         return no_params(kernel)
     count = prod(map(len, kernel.params.values()))
-    values = "\n".join(f"{name}: {', '.join(map(str, offered))}" for name, offered in kernel.params.items())
+    # A line each, or where that is too high for the chart, one after another; no parameter is cut in two.
+    lines = [f"{name}: {', '.join(map(str, offered))}" for name, offered in kernel.params.items()]
+    few = len(lines) <= _MOST_LINES
+    values = "\n".join(lines) if few else "; ".join(line.replace(" ", "\N{NO-BREAK SPACE}") for line in lines)
     what = trn(
         "{kernel} declares {count} combination of its parameters:",
         "{kernel} declares {count} combinations of its parameters:",
@@ -66,7 +71,7 @@ def invitation(session: Session) -> str:
     )
     how = "" if why_not(session) else how
     reason = why(kernel, session.choice.bench_problem, session.choice.bench_params)
-    return "\n\n".join(text for text in (what, values, reason, how) if text)
+    return "\n\n".join(text for text in (f"{what}\n{values}", reason, how) if text)
 
 
 def candidate_text(candidate: Candidate, tuning: Tuning) -> str:

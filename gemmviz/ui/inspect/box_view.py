@@ -14,6 +14,7 @@ from gemmviz.ui.look.theme import THEMES, Theme, ink, rgb
 
 _BANKS_OF_PIECE = 4
 _WIDEST = 72.0
+_APART = 6  # pixels between the names of neighbouring banks
 
 
 class BoxView(QWidget):
@@ -56,13 +57,17 @@ class BoxView(QWidget):
             names = [self._row_name(stands[i]) for i in range(len(stands))]
             left = 8 + max(metrics.horizontalAdvance(name) for name in [*names, tr("bank")])
             wide = min((self.width() - left - 12) / stands.shape[1], _WIDEST)
+            banks = [
+                f"{first}–{first + _BANKS_OF_PIECE - 1}"
+                for first in range(0, stands.shape[1] * _BANKS_OF_PIECE, _BANKS_OF_PIECE)
+            ]
+            if max(map(metrics.horizontalAdvance, banks)) + _APART > wide:
+                banks = [name.partition("–")[0] for name in banks]  # the first bank of each piece
             painter.setPen(QColor(theme.muted))
             right = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
             painter.drawText(QRectF(0, 2, left, line), right, tr("bank"))
-            for place in range(stands.shape[1]):
-                box = QRectF(left + 6 + place * wide, 2, wide, line)
-                first = place * _BANKS_OF_PIECE
-                painter.drawText(box, Qt.AlignmentFlag.AlignCenter, f"{first}–{first + _BANKS_OF_PIECE - 1}")
+            for place, name in enumerate(banks):
+                painter.drawText(QRectF(left + 6 + place * wide, 2, wide, line), Qt.AlignmentFlag.AlignCenter, name)
             for i, name in enumerate(names):
                 top = 2 + (i + 1) * line
                 painter.setPen(QColor(theme.muted))

@@ -107,6 +107,7 @@ def _draw_table(sheet: Sheet, room: QRectF, moment: LensMoment, found: Stages, h
     heads = [tr("stage"), tr("tile"), tr("full") if gated else tr("copied"), tr("empty")]
     shares = (0.0, 0.15, 0.53, 0.79, 1.0) if given else (0.0, 0.17, 0.62, 1.0, 1.0)
     edges = [room.left() + share * room.width() for share in shares]
+    edges[1] = max(edges[1], room.left() + sheet.wide(heads[0], "small") + 5)  # longer in Korean
     high = min((room.height() - sheet.small - 2) / len(held), _ROW[1] * sheet.small)
     for column, head in enumerate(heads[: 4 if given else 3]):
         box = QRectF(edges[column], room.top(), edges[column + 1] - edges[column] - 4, sheet.small)

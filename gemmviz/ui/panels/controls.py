@@ -264,6 +264,7 @@ class MeasureControls(QWidget):
         for at, widget in enumerate((self.this, self.all, self.stop)):
             grid.addWidget(widget, 2, at)
         over = QHBoxLayout()
+        over.setSpacing(3)  # in Spanish the usual sizes had no room at 1280 pixels
         over.addWidget(QLabel(tr("Over N")))
         over.addWidget(self.sizes, 1)
         for button, what in ((self.over_this, tr("Measure this over N")), (self.over_all, tr("Measure all over N"))):

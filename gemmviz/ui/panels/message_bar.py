@@ -8,11 +8,11 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QToolBut
 
 from gemmviz.language import mark, tr
 from gemmviz.session.models.messages import Messages
+from gemmviz.session.values.message import MOST_ANSWERS
 from gemmviz.ui.connections import listen
 
 _MARKS = {"error": "✗", "warning": "!", "info": "i"}
 _KINDS = {"error": mark("Error"), "warning": mark("Warning"), "info": mark("Note")}
-_MOST_ANSWERS = 2
 _MOST_LINES, _MOST_CHARACTERS, _LONGEST_WORD = 12, 1500, 48
 _ANY_HEIGHT = 16_777_215  # of Qt: no limit
 _LEAST_LINES = 2  # that are shown before the button "More"
@@ -37,7 +37,7 @@ class MessageBar(QFrame):
         self.text.setWordWrap(True)
         self.text.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         self.text.setTextFormat(Qt.TextFormat.PlainText)
-        self.answers = [QPushButton() for _ in range(_MOST_ANSWERS)]
+        self.answers = [QPushButton() for _ in range(MOST_ANSWERS)]
         self.more = QPushButton()
         self.more.setToolTip(tr("Show all of this message, or only its beginning (Alt+M)"))
         self._whole, self._room = False, (0, 0)

@@ -206,7 +206,8 @@ class RunQuestion(QFrame):
         if folder is None and self._is_guessed():
             text = tr(
                 "The guess of its launch is shown below the text, and is not in the file. So only this text can be "
-                "allowed, not its whole folder."
+                "allowed. To allow its folder, and each later change, save the guess in the file: Ctrl+G, then "
+                "Ctrl+Alt+S."
             )
             texts.append(text)
         elif folder is None:

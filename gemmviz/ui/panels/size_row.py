@@ -12,8 +12,8 @@ from gemmviz.session.models.choice import Choice
 from gemmviz.session.values.square import Square
 
 _WIDEST_USUAL = "16384"
-# Room beside the text of a box and of a button, in pixels.
-_BOX_FRAME, _BUTTON_FRAME = 8, 20
+# Room beside the text of a box, of a button, and of the sizes, which have an arrow: in pixels.
+_BOX_FRAME, _BUTTON_FRAME, _SIZES_FRAME = 8, 20, 44
 _SWEEPS = ((256, 4096), (256, 2048), (128, 1024), (256, 8192), (1024, 16384))
 
 
@@ -118,7 +118,7 @@ class SizesBox(QComboBox):
         if choice.sweep:
             self.setEditText(choice.sweep)
         self.editTextChanged.connect(lambda text: setattr(choice, "sweep", text))
-        self.setMinimumWidth(96)
+        self.setMinimumWidth(self.fontMetrics().horizontalAdvance(self.itemText(0)) + _SIZES_FRAME)
         self.setAccessibleName(tr("Sizes N to measure over"))
         self.setToolTip(tr("Sizes N = M = K: 256…4096 doubles from 256 to 4096; or type them: 500 1000 1500"))
 

@@ -17,7 +17,7 @@ from gemmviz.control.guess_reader import GuessedFile, GuessReader
 from gemmviz.language import tr
 from gemmviz.session import Answer, Message, Session
 from gemmviz.ui.connections import listen
-from gemmviz.ui.source.wrong_guesses import WrongGuesses
+from gemmviz.ui.source.wrong_guesses import WrongGuesses, by_columns
 from gemmviz.ui.window.qt_loop import QtLoop
 
 _SLOW_MS = 300
@@ -232,8 +232,7 @@ class BareFiles:
             "from the source. The guess is shown below the text; the file stays as it is.",
             file=kernel.path.name,
         )
-        if self._too:
-            message = f"{self._too}\n{message}"
+        message = "\n".join(filter(None, (by_columns(kernel), self._too, message)))
         if not self.pending:
             self._too = ""
         check = Answer(tr("Check the guess…"), ask)

@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QWidget
 from gemmviz.catalogue.errors import FrontMatterError
 from gemmviz.catalogue.kernel import Kernel
 from gemmviz.control.guess_reader import GuessedFile
-from gemmviz.language import tr
+from gemmviz.language import tr, trn
 from gemmviz.session import Answer, Message, Session
 from gemmviz.session.models.cursor import Cursor
 from gemmviz.ui.connections import listen
@@ -90,7 +90,7 @@ class WrongGuesses:
         reasons = "; ".join([str(flaw) for flaw in settled.flaws] or [settled.settled])
         text = tr("Its launch was guessed, and no other one that was tried is right: {reason}", reason=reasons)
         if settled.wrong_itself:
-            text = tr("The launch is the file's own: so the fault is in the kernel. {reason}", reason=reasons)
+            text = tr("The launch is the file's own, so the fault is in the kernel: {reason}", reason=reasons)
         self._session.guesses.note(kernel, text)
 
     def _take(self, file: GuessedFile, settled: "Guess") -> None:
@@ -108,8 +108,22 @@ class WrongGuesses:
             file=found.path.name,
             outcome=settled.settled,
         )
+        message = "\n".join(filter(None, (by_columns(found), message)))
         check = Answer(tr("Check the guess…"), session.guesses.asked.emit)
         session.messages.tell(Message(message, "info", answers=(check,), lasting=True))
+
+
+def by_columns(kernel: Kernel) -> str:
+    """Say which matrices a guess takes to be stored by columns: so it is right for a mistake in an index, too."""
+    matrices = sorted(kernel.column_major)
+    if not matrices:
+        return ""
+    return trn(
+        "The kernel reads {matrices} as a matrix that is stored by columns. If yours is stored by rows, C is wrong.",
+        "The kernel reads {matrices} as matrices that are stored by columns. If yours are stored by rows, C is wrong.",
+        len(matrices),
+        matrices=", ".join(matrices),
+    )
 
 
 def _speaks_against(kernel: Kernel, cursor: Cursor) -> bool:

@@ -252,7 +252,8 @@ class _Labels:
         """Write the numbers of the tiles that stand one below the other: of the stages of a ring."""
         count = stages(self.recording.arrays[tile.array])
         self.painter.setPen(QColor(self.theme.muted))
-        if tile.height / count < self.height:
+        covered = any(taken.intersects(regions.box(tile.place)) for taken in self._taken)  # by a lens
+        if covered or tile.height / count < self.height:
             return
         for stage in range(count if count > 1 else 0):
             width = self.metrics.horizontalAdvance(str(stage))

@@ -65,16 +65,27 @@ class Lines:
         bold = QFont(self._font)
         bold.setBold(True)
         painter.setFont(bold)
-        title = f"{recording.label}   {recording.m} × {recording.n} × {recording.k}"
+        mark = "" if not moment.judged else "✓ " if recording.wrong == 0 else "✗ "
+        beside = _BETWEEN + self._metrics.horizontalAdvance(mark) if mark else 0.0
+        title = self._title(QFontMetricsF(bold), line.width() - beside)
         painter.drawText(line, _LEFT, title)
         room = line.width() - QFontMetricsF(bold).horizontalAdvance(title) - _BETWEEN
         painter.setFont(self._font)
         judged = theme.good if recording.wrong == 0 else theme.bad
         painter.setPen(QColor(judged if moment.judged else theme.muted))
-        mark = "" if not moment.judged else "✓ " if recording.wrong == 0 else "✗ "
         wordings = provenance(self._playable, moment.outdated, moment.in_doubt)
         text = next((mark + s for s in wordings if self._metrics.horizontalAdvance(mark + s) <= room), mark)
         painter.drawText(line, _RIGHT, text)
+
+    def _title(self, metrics: QFontMetricsF, room: float) -> str:
+        """Return kernel and size: without parameters where they have no room, and shortened as a last resort."""
+        recording = self._playable.recording
+        size = f"   {recording.m} × {recording.n} × {recording.k}"
+        for name in (recording.label, recording.kernel):
+            if metrics.horizontalAdvance(name + size) <= room:
+                return name + size
+        left = max(room - metrics.horizontalAdvance(size), 0)
+        return metrics.elidedText(recording.kernel, Qt.TextElideMode.ElideMiddle, left) + size
 
     def draw_foot(
         self,

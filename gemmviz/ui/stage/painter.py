@@ -72,7 +72,7 @@ class StagePainter(StagePlaces):
         super().__init__(playable, theme, font, vector)
         self.theme, self.vector = theme, vector
         self.title = ""
-        """The kernel's title; empty: its label."""
+        """The kernel's title; empty: its name."""
         self.title_taken = 0.0
         """Width that something else takes at the right of the title, in pixels."""
         self.touched = AccessedCells(playable)

@@ -100,7 +100,8 @@ class Quadrant:
         known = moment.outdated, moment.in_doubt
         if known not in self._origin:
             self._origin[known] = provenance(self._playable, *known)
-        title = titled.title or self._playable.recording.label
+        # The name alone: the parameters have chips of their own.
+        title = titled.title or self._playable.recording.kernel
         origin = self._origin[known]
         self.words.draw_title(painter, place, title, origin, moment.judged, titled.taken, titled.of_block)
         if titled.says:

@@ -18,6 +18,7 @@ from gemmviz.catalogue.kernel import Kernel
 from gemmviz.catalogue.ladder import find, ladder
 from gemmviz.catalogue.launch import launch
 from gemmviz.catalogue.problem import Problem
+from gemmviz.language import set_language
 from gemmviz.trace.cost import traffic
 from gemmviz.trace.order import timeline
 from gemmviz.trace.recording.record import record
@@ -127,6 +128,17 @@ def test_a_claim_that_cannot_run_here_cannot_be_judged_here():
     verdict = judging.judge(claim, evidence)
     assert verdict.state == "cannot be judged here"
     assert verdict.sentence == "no CUDA device here"
+
+
+@pytest.mark.parametrize("code", ["es", "ko"])
+def test_what_a_claim_waits_for_is_said_in_the_chosen_language(code):
+    """In a Spanish window the reason was English: the document's own words are, the program's are not."""
+    try:
+        set_language(code)
+        waiting = {judging.judge(claim, Evidence()).sentence for claim in CLAIMS.values()}
+    finally:
+        set_language("en")
+    assert len(waiting) > 5 and not [text for text in waiting if "has not been" in text or not text]
 
 
 def test_an_edited_kernel_says_nothing_about_a_document():

@@ -283,3 +283,34 @@ def test_a_macro_makes_the_function_that_launches_a_kernel() -> None:
     made = guess(MADE_BY_A_MACRO, Path("mine.cu"))
     assert (made.block, made.params) == (("128",), {"BM": (8,), "BN": (16,)})
     assert [side.replace("BN", "16").replace("BM", "8") for side in made.grid] == ["ceil(N / 16)", "ceil(M / 8)"]
+
+
+@pytest.mark.parametrize(
+    ("launch", "values"),
+    [
+        ("tiled<16><<<dim3(n / 16, n / 16), dim3(16, 16)>>>", (16,)),
+        ("tiled<8><<<dim3(n / 16, n / 16), dim3(16, 16)>>>", (8, 16, 32)),
+    ],
+)
+def test_a_tile_that_block_and_grid_have_as_a_number_has_no_other_value(launch: str, values: tuple[int, ...]) -> None:
+    """With the numbers of one tile and the value of another one, the stage showed a wrong C that was not the file's."""
+    text = f"""
+template <int TILE> __global__ void tiled(const float *A, const float *B, float *C, int n)
+{{
+    __shared__ float a[TILE][TILE], b[TILE][TILE];
+    int row = blockIdx.y * TILE + threadIdx.y, col = blockIdx.x * TILE + threadIdx.x;
+    float sum = 0;
+    for (int t = 0; t < n; t += TILE) {{
+        a[threadIdx.y][threadIdx.x] = A[row * n + t + threadIdx.x];
+        b[threadIdx.y][threadIdx.x] = B[(t + threadIdx.y) * n + col];
+        __syncthreads();
+        for (int k = 0; k < TILE; k++)
+            sum += a[threadIdx.y][k] * b[k][threadIdx.x];
+        __syncthreads();
+    }}
+    C[row * n + col] = sum;
+}}
+void host(float *A, float *B, float *C, int n) {{ {launch}(A, B, C, n); }}
+"""
+    found = guess(text, Path("tiled.cu"))
+    assert found.block == ("16", "16") and found.params == {"TILE": values}

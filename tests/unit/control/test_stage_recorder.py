@@ -101,6 +101,24 @@ def test_a_failure_names_the_file_and_the_line(session, engines, recorder):
     assert session.messages.current.line == 7 and session.progress["record"] is None
 
 
+def test_a_parameter_that_does_not_fit_has_a_message_with_one_that_does(session, engines, recorder):
+    session.choice.choose_kernel(find("every_shape", session.choice.kernels))
+    demo = session.choice.kernel.demo.params
+    session.choice.choose(problem=Problem(48, 128, 256), params=demo)
+    recorder.record()
+    message = session.messages.current
+    assert [answer.title for answer in message.answers] == ["Use 48 x 64 x 256", "Use BN = 128"]
+    assert "SPLIT = 2" in message.text and "GROUP = " not in message.text  # only what the condition is about
+    message.answers[1].act()
+    recorder.record()
+    assert engines.recorder.requests[-1].params["BN"] == 128 and sizes(engines)[-1] == 48
+    # Where no size is at fault, several parameters may be.
+    session.choice.choose(problem=Problem(64, 64, 256), params=demo | {"TURNED": 1, "BOXES": 1})
+    recorder.record()
+    titles = [answer.title for answer in session.messages.current.answers]
+    assert titles == ["Use BOXES = 2", "Use TURNED = 0"], session.messages.current.text
+
+
 def test_an_exhibit_shows_its_purpose(session, engines, recorder):
     exhibit = next(kernel for kernel in session.choice.kernels if kernel.exhibit)
     session.choice.choose_kernel(exhibit)

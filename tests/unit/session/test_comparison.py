@@ -73,6 +73,17 @@ def test_the_next_kernel_of_the_lesson_or_the_ladder_comes_first():
     assert next_to(session.choice).recordable and next_to(session.choice) is not session.choice.kernel
 
 
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [("fp8_promoted", "fp8_in_turns"), ("tf32_by_rows", "tf32"), ("simd_threads", "simd"), ("gputiled", "gputiled1")],
+)
+def test_the_kernel_before_comes_first_where_the_next_one_has_other_elements_or_another_device(name, expected):
+    """Beside the last kernel of FP8 stood one of half precision, and beside that of the CPU one for a GPU."""
+    session = Session(ladder())
+    session.choice.choose_kernel(find(name, session.choice.kernels))
+    assert next_to(session.choice).name == expected
+
+
 def test_beside_a_broken_rung_comes_the_one_on_file():
     session = session_at(TILED)
     session.choice.break_it(("no-second-barrier",))

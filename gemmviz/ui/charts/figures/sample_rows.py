@@ -31,6 +31,8 @@ class SampleRows:
         Whether more samples may arrive.
     launches
         Whether each sample is one launch, as on a GPU. On a CPU it is the mean of launches over some milliseconds.
+    taken
+        How many samples each round took; empty if all of them are drawn.
     """
 
     label: str
@@ -40,6 +42,7 @@ class SampleRows:
     origin: str = ""
     live: bool = False
     launches: bool = True
+    taken: tuple[int, ...] = ()
 
     @property
     def all(self) -> tuple[float, ...]:
@@ -73,7 +76,9 @@ def of_row(shown: Shown) -> SampleRows | None:
     )
     size = size_text((row["M"], row["N"], row["K"]))
     origin, launches = shown.origin, row["backend"] in ON_GPU
-    return SampleRows(row.get("label") or row["kernel"], size, rounds, row["gflops"], origin, launches=launches)
+    taken = tuple(counts) if sum(counts) > len(kept) else ()
+    label = row.get("label") or row["kernel"]
+    return SampleRows(label, size, rounds, row["gflops"], origin, launches=launches, taken=taken)
 
 
 def shown_samples(session: Session) -> SampleRows | None:

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from demo_recordings import at_demo
 
 from gemmviz.catalogue.breaks import broken
 from gemmviz.catalogue.kernel import Kernel, parse
@@ -188,3 +189,13 @@ def test_a_tile_of_which_two_blocks_add_up_parts_is_held_by_both() -> None:
     both = cells[0] & cells[2]
     assert both.sum() == 64 * 128 and not (cells[0] & cells[1]).any()
     assert np.logical_or.reduce(cells)[:64].all() and playable.recording.wrong == 0
+
+
+def test_a_warpgroup_that_only_stores_zeros_owns_no_sums() -> None:
+    playable = at_demo("every_shape")
+    known = playable.warpgroups
+    assert known.owning == (False, True) and known.asking == (True, False)
+    # Block 0's spare warp stores zeros, to which both blocks then add their sums.
+    assert (known.last >= 0).all() and known.tile(playable.timeline.steps - 1, 0, 0) == -1
+    group = np.unique([known.group(row, column) for row in (0, 31, 63) for column in (0, 40)])
+    assert group.tolist() == [1]
