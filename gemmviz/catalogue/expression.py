@@ -126,6 +126,11 @@ def checked_later() -> Iterator[None]:
         _CHECKED_LATER.reset(token)
 
 
+def checks_now() -> bool:
+    """Return whether expressions are checked when they are made, and not later."""
+    return not _CHECKED_LATER.get()
+
+
 @lru_cache(maxsize=2048)  # most kernels have expressions of others
 def _names(text: str) -> frozenset[str]:
     """Check a text, and return the names in it that need a value."""

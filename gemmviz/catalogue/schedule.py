@@ -3,7 +3,7 @@
 The front matter declares sets of values, and the expression of a cost: a time in any unit, used only to compare sets.
 Among the sets that can be launched, the one with the least cost is taken. The names of the expressions are M, N, K, the
 parameters, ``SMS`` (multiprocessors of the GPU, see `made_for`), and those that the schedule declares itself, each from
-names before it.
+names before it. The values of a set may be expressions of each other, in any order.
 """
 
 from collections.abc import Iterator, Mapping
@@ -14,7 +14,7 @@ from itertools import product
 import msgspec
 
 from gemmviz.catalogue.errors import FrontMatterError
-from gemmviz.catalogue.expression import Expression, Number
+from gemmviz.catalogue.expression import Expression, Number, checks_now
 from gemmviz.catalogue.typed_reading import Misfit, read_as
 from gemmviz.language import tr
 
@@ -40,9 +40,9 @@ class Schedule:
     Attributes
     ----------
     sets
-        Sets of values of parameters; a value is an expression of sizes and of parameters before it.
+        Sets of values of parameters; a value is an expression of sizes and of other parameters of the set.
     each
-        Further parameters, each with the values that every set is tried with.
+        Further parameters, each with the values that a set is tried with if it has no value of its own.
     names
         Names that the cost is made of, with their expressions, in order.
     tile
@@ -115,7 +115,7 @@ def read_schedule(value: object, params: Mapping[str, tuple[int, ...]]) -> Sched
     Raises
     ------
     FrontMatterError
-        When it declares none, or names a parameter that there is not.
+        When it declares none, names a parameter that there is not, or has values that need each other.
     """
     try:
         table = read_as(value, _ScheduleTable)
@@ -127,7 +127,7 @@ def read_schedule(value: object, params: Mapping[str, tuple[int, ...]]) -> Sched
     if strange - params.keys():
         text = tr("schedule names {name}, which is no parameter", name=repr(min(strange - params.keys())))
         raise FrontMatterError(text, about="schedule")
-    return Schedule(
+    schedule = Schedule(
         tuple(tuple((name, Expression(str(value))) for name, value in one.items()) for one in table.sets),
         tuple((name, tuple(Expression(str(value)) for value in values)) for name, values in table.each.items()),
         tuple((name, Expression(text)) for name, text in table.names.items()),
@@ -135,6 +135,9 @@ def read_schedule(value: object, params: Mapping[str, tuple[int, ...]]) -> Sched
         Expression(table.tiles),
         Expression(table.cost),
     )
+    if checks_now():
+        _in_order(schedule)
+    return schedule
 
 
 def choices(
@@ -177,17 +180,38 @@ def _choices(
     return tuple(sorted(found.values(), key=lambda one: one.cost))
 
 
-def _sets(schedule: Schedule, sizes: Params, defaults: Params, given: Params) -> Iterator[Params]:
-    names, lists = [name for name, _ in schedule.each], [values for _, values in schedule.each]
+@lru_cache(maxsize=64)
+def _in_order(schedule: Schedule) -> tuple[tuple[tuple[str, tuple[Expression, ...]], ...], ...]:
+    """Return the parameters of each set with their values, each after the parameters that its values name."""
+    sets = []
     for one in schedule.sets:
-        for values in product(*lists):
-            chosen = dict(defaults)
+        left = dict(schedule.each) | {name: (expression,) for name, expression in one}
+        ordered = []
+        while left:
+            name = next((name for name in left if not _named(left[name]) & left.keys() - {name}), None)
+            if name is None:
+                text = tr("schedule: the values of {names} need each other", names=", ".join(sorted(left)))
+                raise FrontMatterError(text, about="schedule")
+            ordered.append((name, left.pop(name)))
+        sets.append(tuple(ordered))
+    return tuple(sets)
+
+
+def _named(expressions: tuple[Expression, ...]) -> set[str]:
+    return {name for one in expressions for name in one.names()}
+
+
+def _sets(schedule: Schedule, sizes: Params, defaults: Params, given: Params) -> Iterator[Params]:
+    for one in _in_order(schedule):
+        for values in product(*(values for _, values in one)):
+            chosen = defaults | given
             try:
-                for name, expression in (*one, *zip(names, values, strict=True)):
-                    chosen[name] = expression.integer(sizes | chosen)
+                for (name, _), expression in zip(one, values, strict=True):
+                    if name not in given:
+                        chosen[name] = expression.integer(sizes | chosen)
             except FrontMatterError:
                 continue
-            yield chosen | given
+            yield chosen
 
 
 def _judged(schedule: Schedule, must_hold: tuple[Expression, ...], sizes: Params, values: Params) -> Choice | None:

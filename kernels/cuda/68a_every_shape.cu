@@ -6,75 +6,66 @@
 // args       = ["M", "N", "K", "A", "B", "C", "A.map", "B.map", "C.map"]
 // params     = { BM = [128, 64, 192, 48, 72, 80, 104, 144], BN = [256, 320, 192, 128, 96, 64, 32], STAGES = [4, 3, 5, 6, 8, 9, 10, 12, 13, 2], GROUP = [8, 4, 2, 1, 16], BLOCKS = [132, 4, 2], CLUSTER = [2, 1, 4], ACROSS = [1, 2, 4], SPLIT = [1, 2, 3, 4, 8, 16], TOGETHER = [0, 1], BOXES = [2, 1], TURNS = [1, 2], TURNED = [0, 1] }
 // schedule.sets  = [
-//   { BM = 128, BN = 256, STAGES = 4, CLUSTER = 2, ACROSS = 1, BOXES = 2, GROUP = 8 }, { BM = 128, BN = 256, STAGES = 4, CLUSTER = 1, ACROSS = 2, BOXES = 2, GROUP = 8 },
-//   { BM = 128, BN = 256, STAGES = 4, CLUSTER = 1, ACROSS = 1, BOXES = 2, GROUP = 8 }, { BM = 128, BN = 320, STAGES = 3, CLUSTER = 1, ACROSS = 2, BOXES = 2, GROUP = 8 },
-//   { BM = 128, BN = 320, STAGES = 3, CLUSTER = 1, ACROSS = 1, BOXES = 2, GROUP = 8 },
-//   { BM = 192, BN = 192, STAGES = 4, CLUSTER = 2, ACROSS = 1, BOXES = 1, GROUP = 4 }, { BM = 192, BN = 192, STAGES = 4, CLUSTER = 1, ACROSS = 1, BOXES = 1, GROUP = 4 },
-//   { BM = 128, BN = 192, STAGES = 4, CLUSTER = 2, ACROSS = 1, BOXES = 2, GROUP = 8 }, { BM = 192, BN = 128, STAGES = 5, CLUSTER = 1, ACROSS = 1, BOXES = 1, GROUP = 8 },
-//   { BM = 128, BN = 128, STAGES = 6, CLUSTER = 2, ACROSS = 1, BOXES = 2, GROUP = 8 }, { BM = 128, BN = 128, STAGES = 6, CLUSTER = 1, ACROSS = 1, BOXES = 2, GROUP = 8 },
-//   { BM = 192, BN = 96, STAGES = 5, CLUSTER = 1, ACROSS = 1, BOXES = 1, GROUP = 4 }, { BM = 128, BN = 96, STAGES = 6, CLUSTER = 1, ACROSS = 1, BOXES = 2, GROUP = 8 },
-//   { BM = 64, BN = 256, STAGES = 5, CLUSTER = 2, ACROSS = 1, BOXES = 2, GROUP = 8 }, { BM = 128, BN = 64, STAGES = 8, CLUSTER = 1, ACROSS = 1, BOXES = 2, GROUP = 8 },
-//   { BM = 64, BN = 128, STAGES = "8 - 2 * (M > 256 and N % 32 > 0 and N % 8 == 0 and (4 * ceil(M / 128) * ceil(N / 128) <= SMS or K % 64 > 0 and 8 * ceil(M / 128) * ceil(N / 128) >= 3 * SMS))", CLUSTER = 2, ACROSS = 1, BOXES = 2, GROUP = 8 },
-//   { BM = 64, BN = 128, STAGES = 8, CLUSTER = 1, ACROSS = 1, BOXES = 2, GROUP = 16 },
-//   { BM = 64, BN = 128, STAGES = 8, CLUSTER = 1, ACROSS = 2, BOXES = 2, GROUP = 16 },
-//   { BM = 64, BN = 96, STAGES = 10, CLUSTER = 2, ACROSS = 1, BOXES = 2, GROUP = 8 }, { BM = 64, BN = 96, STAGES = 10, CLUSTER = 1, ACROSS = 1, BOXES = 2, GROUP = 8 },
-//   { BM = 64, BN = 64, STAGES = "12 - 2 * (M > 256 and N % 32 > 0 and N % 8 == 0 and K % 64 > 0)", CLUSTER = 2, ACROSS = 1, BOXES = 2, GROUP = 8 },
-//   { BM = 64, BN = 64, STAGES = 12, CLUSTER = 1, ACROSS = 1, BOXES = 2, GROUP = 8 },
-//   { BM = 64, BN = 32, STAGES = 8, CLUSTER = 2, ACROSS = 1, BOXES = 2, GROUP = 8 },
-//   { BM = 64, BN = 64, STAGES = 12, CLUSTER = 1, ACROSS = 1, BOXES = 2, GROUP = 4, TOGETHER = 1 }, { BM = 64, BN = 128, STAGES = 8, CLUSTER = 1, ACROSS = 1, BOXES = 2, GROUP = 4, TOGETHER = 1 },
-//   { BM = 128, BN = 64, STAGES = 8, CLUSTER = 1, ACROSS = 1, BOXES = 2, GROUP = 4, TOGETHER = 1 }, { BM = 128, BN = 128, STAGES = 6, CLUSTER = 1, ACROSS = 1, BOXES = 2, GROUP = 4, TOGETHER = 1 },
-//   { BM = 128, BN = 128, STAGES = 6, CLUSTER = 1, ACROSS = 1, BOXES = 2, GROUP = 8, TURNS = 2 }, { BM = 128, BN = 128, STAGES = 6, CLUSTER = 2, ACROSS = 1, BOXES = 2, GROUP = 8, TURNS = 2 },
-//   { BM = 128, BN = 192, STAGES = 4, CLUSTER = 1, ACROSS = 1, BOXES = 2, GROUP = "8 + 8 * (M * N > 60000000)", TURNS = 2 }, { BM = 128, BN = 192, STAGES = 4, CLUSTER = 2, ACROSS = 1, BOXES = 2, GROUP = 8, TURNS = 2 },
-//   { BM = "8 * ceil(M / (8 * max(1, floor(SMS / ceil(N / 64)))))", BN = 64, STAGES = "min(16, floor((231424 - 256 * BM) / (128 * BM + 8192)))", CLUSTER = 1, ACROSS = 1, BOXES = 2, TURNED = 1, GROUP = "4 + (M <= 13 * BM) * (ceil(ceil(M / BM) / max(1, floor(ceil(M / BM) / 4))) - 4)" },
-//   { BM = "8 * ceil(M / (8 * max(1, floor(SMS / 2 / ceil(N / 64)))))", BN = 64, STAGES = "min(16, floor((231424 - 256 * BM) / (128 * BM + 8192)))", CLUSTER = 1, ACROSS = 1, BOXES = 2, TURNED = 1, GROUP = "4 + (M <= 13 * BM) * (ceil(ceil(M / BM) / max(1, floor(ceil(M / BM) / 4))) - 4)" },
-//   { BM = "8 * ceil(M / (8 * max(1, floor(SMS / 4 / ceil(N / 64)))))", BN = 64, STAGES = "min(16, floor((231424 - 256 * BM) / (128 * BM + 8192)))", CLUSTER = 1, ACROSS = 1, BOXES = 2, TURNED = 1, GROUP = "4 + (M <= 13 * BM) * (ceil(ceil(M / BM) / max(1, floor(ceil(M / BM) / 4))) - 4)" },
-//   { BM = "8 * ceil(M / (8 * max(1, floor(SMS / ceil(N / 128)))))", BN = 128, STAGES = "min(16, floor((231424 - 512 * BM) / (128 * BM + 16384)))", CLUSTER = 1, ACROSS = 1, BOXES = 2, TURNED = 1, GROUP = "4 + (M <= 13 * BM) * (ceil(ceil(M / BM) / max(1, floor(ceil(M / BM) / 4))) - 4)" },
-//   { BM = "8 * ceil(M / (8 * max(1, floor(SMS / 2 / ceil(N / 128)))))", BN = 128, STAGES = "min(16, floor((231424 - 512 * BM) / (128 * BM + 16384)))", CLUSTER = 1, ACROSS = 1, BOXES = 2, TURNED = 1, GROUP = "4 + (M <= 13 * BM) * (ceil(ceil(M / BM) / max(1, floor(ceil(M / BM) / 4))) - 4)" },
-//   { BM = "8 * ceil(M / (8 * max(1, floor(2 * SMS / ceil(N / 128)))))", BN = 128, STAGES = "min(16, floor((231424 - 512 * BM) / (128 * BM + 16384)))", CLUSTER = 1, ACROSS = 1, BOXES = 2, TURNED = 1, GROUP = "4 + (M <= 13 * BM) * (ceil(ceil(M / BM) / max(1, floor(ceil(M / BM) / 4))) - 4)" },
-//   { BM = "8 * ceil(M / (8 * max(1, floor(3 * SMS / ceil(N / 128)))))", BN = 128, STAGES = "min(16, floor((231424 - 512 * BM) / (128 * BM + 16384)))", CLUSTER = 1, ACROSS = 1, BOXES = 2, TURNED = 1, GROUP = "4 + (M <= 13 * BM) * (ceil(ceil(M / BM) / max(1, floor(ceil(M / BM) / 4))) - 4)" },
-//   { BM = "8 * ceil(M / (8 * max(1, floor(4 * SMS / ceil(N / 128)))))", BN = 128, STAGES = "min(16, floor((231424 - 512 * BM) / (128 * BM + 16384)))", CLUSTER = 1, ACROSS = 1, BOXES = 2, TURNED = 1, GROUP = "4 + (M <= 13 * BM) * (ceil(ceil(M / BM) / max(1, floor(ceil(M / BM) / 4))) - 4)" }
+//   { BM = 128, BN = 256, CLUSTER = 2, ACROSS = 1, BOXES = 2, GROUP = 8 }, { BM = 128, BN = 256, CLUSTER = 1, ACROSS = 1, BOXES = 2, GROUP = 8 },
+//   { BM = 128, BN = 320, CLUSTER = 1, ACROSS = 1, BOXES = 2, GROUP = 8 }, { BM = 192, BN = 192, CLUSTER = 1, ACROSS = 1, BOXES = 1, GROUP = 4 },
+//   { BM = 128, BN = 192, CLUSTER = 2, ACROSS = 1, BOXES = 2, GROUP = 8 }, { BM = 192, BN = 128, CLUSTER = 1, ACROSS = 1, BOXES = 1, GROUP = 8 },
+//   { BM = 128, BN = 128, CLUSTER = 1, ACROSS = 1, BOXES = 2, GROUP = 8 }, { BM = 192, BN = 96, CLUSTER = 1, ACROSS = 1, BOXES = 1, GROUP = 4 },
+//   { BM = 128, BN = 96, CLUSTER = 1, ACROSS = 1, BOXES = 2, GROUP = 8 },
+//   { BM = 64, BN = 128, CLUSTER = 2, ACROSS = 1, BOXES = 2, GROUP = 8, STAGES = "8 - 2 * (M > 256 and N % 32 > 0 and N % 8 == 0 and (4 * ceil(M / 128) * ceil(N / 128) <= SMS or K % 64 > 0 and 8 * ceil(M / 128) * ceil(N / 128) >= 3 * SMS))" },
+//   { BM = 64, BN = 128, CLUSTER = 1, ACROSS = 1, BOXES = 2, GROUP = 16 },
+//   { BM = 64, BN = 64, CLUSTER = 2, ACROSS = 1, BOXES = 2, GROUP = 8, STAGES = "12 - 2 * (M > 256 and N % 32 > 0 and N % 8 == 0 and K % 64 > 0)" },
+//   { BM = 64, BN = 64, CLUSTER = 1, ACROSS = 1, BOXES = 2, GROUP = 8, STAGES = 12 },
+//   { BM = 64, BN = 64, STAGES = 12, CLUSTER = 1, ACROSS = 1, BOXES = 2, GROUP = 4, TOGETHER = 1 },
+//   { BM = 64, BN = 128, STAGES = 8, CLUSTER = 1, ACROSS = 1, BOXES = 2, GROUP = 4, TOGETHER = 1 },
+//   { BM = 128, BN = 128, CLUSTER = 1, ACROSS = 1, BOXES = 2, GROUP = 8, TURNS = 2 },
+//   { BM = 128, BN = 128, CLUSTER = 2, ACROSS = 1, BOXES = 2, GROUP = 8, TURNS = 2 },
+//   { BM = 128, BN = 192, CLUSTER = 1, ACROSS = 1, BOXES = 2, GROUP = "8 + 8 * (M * N > 60000000)", TURNS = 2 },
+//   { BM = 128, BN = 192, CLUSTER = 2, ACROSS = 1, BOXES = 2, GROUP = 8, TURNS = 2 },
+//   { BM = "8 * ceil(M / (8 * max(1, floor(SMS / SPLIT / ceil(N / 64)))))", BN = 64, CLUSTER = 1, ACROSS = 1, BOXES = 2, TURNED = 1 },
+//   { BM = "8 * ceil(M / (8 * max(1, floor(SMS / SPLIT / ceil(N / 128)))))", BN = 128, CLUSTER = 1, ACROSS = 1, BOXES = 2, TURNED = 1 },
+//   { BM = "8 * ceil(M / (8 * max(1, floor(2 * SMS / SPLIT / ceil(N / 128)))))", BN = 128, CLUSTER = 1, ACROSS = 1, BOXES = 2, TURNED = 1 },
+//   { BM = "8 * ceil(M / (8 * max(1, floor(3 * SMS / SPLIT / ceil(N / 128)))))", BN = 128, CLUSTER = 1, ACROSS = 1, BOXES = 2, TURNED = 1 },
+//   { BM = "16 * ceil(M / (32 * max(1, floor(BLOCKS / 4 / SPLIT / ceil(N / 128)))))", BN = 64, CLUSTER = 2, ACROSS = 2, BOXES = 2, TURNED = 1 },
+//   { BM = "8 * ceil(M / (32 * max(1, floor(BLOCKS / 4 / SPLIT / ceil(N / 64)))))", BN = 64, CLUSTER = 4, ACROSS = 1, BOXES = 2, TURNED = 1 },
+//   { BM = "16 * ceil(M / (32 * max(1, floor(BLOCKS / 4 / SPLIT / ceil(N / 256)))))", BN = 128, CLUSTER = 2, ACROSS = 2, BOXES = 2, TURNED = 1 },
+//   { BM = "8 * ceil(M / (32 * max(1, floor(BLOCKS / 4 / SPLIT / ceil(N / 128)))))", BN = 128, CLUSTER = 4, ACROSS = 1, BOXES = 2, TURNED = 1 }
 // ]
-// schedule.each  = { SPLIT = [1, 2, 4, 8, 16], BLOCKS = ["SMS - SMS % (CLUSTER * ACROSS)"] }
+// schedule.each  = { SPLIT = [1, 2, 4, 8, 16], BLOCKS = ["(CLUSTER * ACROSS <= 2) * (SMS - SMS % (CLUSTER * ACROSS)) + (CLUSTER * ACROSS > 2) * 4 * floor(SMS * 10 / 44)"], STAGES = ["min(16, floor((231424 - 128 * BM * BOXES * (1 + TURNED * (BN / 64 - 1))) / (128 * (BM + BN))))"], GROUP = ["4 + (M <= 13 * BM) * (ceil(ceil(M / BM) / max(1, floor(ceil(M / BM) / 4))) - 4)"] }
 // schedule.tile  = ["BM", "BN"]
 // schedule.tiles = "tiles * SPLIT"
-// schedule.names.tiles  = "ceil(M / (BM * CLUSTER)) * CLUSTER * ceil(N / (BN * ACROSS)) * ACROSS"
-// schedule.names.busy   = "min(1, tiles * SPLIT / SMS)"
-// schedule.names.shared = "tiles > SMS and tiles % SMS > 0 and 4 * (tiles % SMS) <= 3 * SMS"
-// schedule.names.rounds = "shared * tiles / SMS + (not shared) * ceil(tiles * SPLIT / SMS)"
-// schedule.names.uneven = "N % 64 > 0 and N % 8 == 0"
-// schedule.names.skewed = "uneven and N % 32 > 0"
-// schedule.names.alone  = "ACROSS == 1 and N <= 4 * BN and M > 2 * N"
-// schedule.names.beside = "ACROSS > 1 and N <= 4 * BN and M >= 2 * N and not skewed"
-// schedule.names.small  = "(M + N) * K <= 1572864 and ACROSS == 1 and SPLIT == 1 and tiles <= SMS"
-// schedule.names.thin   = "M < 64 and SPLIT == 1 and (BN < 128 or BM * CLUSTER > 64)"
-// schedule.names.narrow = "0"
-// schedule.names.deep   = "SPLIT > 1 and CLUSTER * ACROSS == 1 and N % 64 == 0 and BN % 64 == 0 and (K % 64 == 0 or K % 8 == 0 and BM == 64 and BN == 128 and not TOGETHER)"
-// schedule.names.like   = "BN > BM and N > M or BM > BN and M > N"
-// schedule.names.more   = "TOGETHER * (100 + 50 * like + 100 * (K > 4096))"
-// schedule.names.adds   = "(deep or uneven) and SPLIT == 2 and not TOGETHER and not narrow"
-// schedule.names.kept   = "SPLIT > 1 and not TOGETHER and not adds"
-// schedule.names.apart  = "not small and BM == 64 and BN == 128 and ACROSS == 1 and SPLIT == 1 and tiles <= SMS and M < 2 * N and N < 2 * M and K <= 4096 and K % 8 == 0 and N % 64 == 0 or deep"
-// schedule.names.of_b   = "BN / CLUSTER / (1 + beside / 2) * (1 + skewed * (CLUSTER == 1) / 2 + skewed * (CLUSTER > 1 and tiles > SMS) * 3 / 20)"
-// schedule.names.bytes  = "apart * (BM + BN) * 2 + (not apart) * (BM / ACROSS + of_b) * 128 / 44"
-// schedule.names.boxes  = "25 * (BN == 32 or BM == 64 and BN == 96) * (1 + skewed)"
-// schedule.names.step   = "max(BM * BN / 32, bytes * (3 + busy) / 4) + 60 + 30 * alone + boxes + (BN == 320) * 50 * (N > 1280 or ACROSS > 1 and K > 4096) + more"
-// schedule.names.added  = "adds * BM * BN / 4 * (1 + deep * (BM / 64 - 1))"
-// schedule.names.meet   = "TOGETHER * BM * BN / 16 + added + kept * (2000 + 2000 * (CLUSTER * ACROSS > 1 and not uneven) + SPLIT * BM * BM * BN * 3 / 1024) + shared * (4000 + BM * BN / 2)"
-// schedule.names.never  = "tiles <= SMS"
-// schedule.names.tall   = "M > 2 * N and N <= 10 * BN"
-// schedule.names.turn_step = "max(4 * BN, 2 * (BM + BN / CLUSTER * (1 + (N % 64 > 0) * 2 / 5))) + 37 + 5 * CLUSTER + 7 * tall + 250 * (CLUSTER == 1 and M <= 256)"
-// schedule.names.turn_tile = "ceil(K / 64) * turn_step + 1050"
-// schedule.names.turn_c    = "BM * BN * (20 + 16 * narrow) / 100"
-// schedule.names.turn_meet = "shared * (800 + BM * BN * 17 / 50 + 4400 * (rounds < 2) + 100 * (CLUSTER == 1 and BN == 128 and rounds < 3) * ceil(K / 64))"
-// schedule.names.in_turns  = "rounds * max(turn_tile, (turn_tile + turn_c) / 2) + turn_c / 2 + turn_meet + 200 + never * 1000000000"
-// schedule.names.at_once   = "max(rounds * (ceil(ceil(K / 64) / SPLIT) * step + BM * BN / 8), (M + N) * K / 1200 / busy * (1 + thin / 4)) + meet + (not small) * CLUSTER * ACROSS * 1000"
-// schedule.names.turned_k  = "max(BM * BN / (34 - 6 * (BN == 64)), (BM * (1 + BN / 64) + 2 * BN) * (3 + busy) * 19 / 100) * (1 + (STAGES < 5) / 5) + 95"
-// schedule.names.turned_t  = "ceil(ceil(K / 64) / SPLIT) * turned_k * (1 + skewed * 2 / 5 + (K % 64 > 0) * (1 + 2 * skewed) / 5) + BM * BN * (14 - 3 * narrow) / 100"
-// schedule.names.turned_e  = "1900 - 1280 * ((M + N) * K <= 1572864) + 2150 * (BM < 32 and M >= 2 * BM) + 3800 * (STAGES < 5) + shared * (4000 + BM * BN / 2)"
-// schedule.names.upright   = "0"
-// schedule.names.turned_s  = "(SPLIT > 1) * (2250 + SPLIT * BM * BN * 18 / 100) + upright * 1000000000"
-// schedule.names.by_turned = "(max(rounds * turned_t, (M + N) * K / 1200 / min(1, 2 * busy)) + turned_e + turned_s) * (100 - 16 * (M < 64)) / 100"
-// schedule.cost  = "(TURNS == 1 and TURNED == 0) * at_once + TURNED * by_turned + (TURNS == 2) * in_turns * (201 + (K >= 4096 and M > 2048 and N > 2048 and M * N < 20000000)) / 200"
+// schedule.names.tiles   = "ceil(M / (BM * CLUSTER)) * CLUSTER * ceil(N / (BN * ACROSS)) * ACROSS"
+// schedule.names.size    = "CLUSTER * ACROSS"
+// schedule.names.busy    = "min(1, tiles * SPLIT / BLOCKS)"  # the share of multiprocessors that have work
+// schedule.names.shared  = "tiles > BLOCKS and tiles % BLOCKS > 0 and 4 * (tiles % BLOCKS) <= 3 * BLOCKS and SPLIT == 1"  # whether stream-K divides the last tiles
+// schedule.names.rounds  = "shared * tiles / BLOCKS + (not shared) * ceil(tiles * SPLIT / BLOCKS)"
+// schedule.names.narrow  = "0"
+// schedule.names.upright = "0"
+// schedule.names.joined  = "42"  # cycles that a cluster adds to a k-step
+// schedule.names.never   = "tiles <= SMS"
+// schedule.names.odd     = "N % 8 > 0"
+// schedule.names.area    = "BM * BN"
+// schedule.names.loose_a = "(ceil(K / 8) % 4 > 0) * (27 + 60 * (ACROSS > 1) + 59 * (ceil(K / 8) % 2)) / 100"  # rows of A begin at no multiple of 64 bytes, or not even of 32: more lines of L2 for each
+// schedule.names.loose_b = "(ceil(N / 8) % 4 > 0) * (22 + 90 * (ceil(N / 8) % 2)) / 100"  # the same for B
+// schedule.names.lines   = "BM / ACROSS * (1 + loose_a) + BN / CLUSTER * (1 + loose_b)"  # of L2 for a k-step
+// schedule.names.product = "area * 105 / 3200"  # cycles of a k-step: the tensor cores
+// schedule.names.from_l2 = "lines * (74 + 101 * busy) * (100 + 20 * TOGETHER) / 10000"  # bringing A and B
+// schedule.names.inside  = "((1 - TURNED) * (2 * BM + BN * (1 + BM / 64)) + TURNED * (2 * BN + BM * (1 + BN / 64))) * (47 + 40 * busy) / 100"  # what shared memory takes and gives
+// schedule.names.step    = "max(product, from_l2, inside) + 63 + joined * (size > 1) + 36 * (BN % 64 == 32) + TURNED * (136 * max(0, 5 - STAGES) + 36 * (BN == 64) * max(0, 7 - STAGES)) + 21 * (BN == 320)"
+// schedule.names.store   = "area * (176 - 66 * narrow + TURNED * (33 - 73 * narrow) + 1662 * odd) / 1000"
+// schedule.names.again   = "2 - (SPLIT == 1 and K < 4096)"  # how many clusters may read a line before L2 drops it
+// schedule.names.twice_a = "ceil(N / (BN * ACROSS)) == 2 and again == 2"
+// schedule.names.twice_b = "ceil(M / (BM * CLUSTER)) == 2 and again == 2"
+// schedule.names.asked   = "(BN / CLUSTER + min(BM, M) / ACROSS) * STAGES * min(tiles * SPLIT, BLOCKS)"  # rows of 128 bytes that are asked for at once
+// schedule.names.dram    = "(M * (100 + 13 * twice_a) + N * (100 + 13 * twice_b)) * K * 1683 / 200000000 * (1 + 34647 / asked)"  # cycles until memory has brought A and B
+// schedule.names.two     = "shared * (8977 + area * 325 / 1000)"  # tiles of two parts
+// schedule.names.kept    = "SPLIT > 1 and not TOGETHER"
+// schedule.names.adds    = "kept and SPLIT == 2 and not narrow and not TURNED and N % 4 == 0"
+// schedule.names.parts   = "TOGETHER * area * 47 / 1000 + kept * (1316 + SPLIT * area * 131 / 1000) - adds * 2016"  # SPLIT > 1
+// schedule.names.at_once = "max(rounds * (ceil(ceil(K / 64) / SPLIT) * step + store), dram) + parts + 105 * (BM < 32) + TURNED * upright * 1000000000"
+// schedule.names.turn    = "ceil(K / 64) * (max(product * 902, lines * 1882) / 1000 + 130) + 715 + area * 1000 * odd / 1000"  # a tile of TURNS = 2
+// schedule.names.turn_c  = "area * (362 - 106 * narrow + 1662 * odd) / 1000"
+// schedule.names.in_turns = "max(rounds * max(turn, (turn + turn_c) / 2) + turn_c / 2, dram) - 1661 + never * 1000000000"
+// schedule.cost  = "9662 + two + (TURNS == 1) * at_once + (TURNS == 2) * in_turns"
 // demo       = { size = [64, 64, 256], params = { BM = 64, BN = 64, STAGES = 2, BLOCKS = 2, CLUSTER = 1, ACROSS = 1, SPLIT = 2, TOGETHER = 0, BOXES = 2 }, block = [1, 0], stop = { share = 0.46 }, lens = "stream-K" }
 // dtype      = "float16"
 // accumulate = "float32"
