@@ -50,7 +50,7 @@
 // schedule.names.product = "area * 105 / 3200"  # cycles of a k-step: the tensor cores
 // schedule.names.from_l2 = "lines * (74 + 101 * busy) * (100 + 20 * TOGETHER) / 10000"  # bringing A and B
 // schedule.names.inside  = "((1 - TURNED) * (2 * BM + BN * (1 + BM / 64)) + TURNED * (2 * BN + BM * (1 + BN / 64))) * (47 + 40 * busy) / 100"  # what shared memory takes and gives
-// schedule.names.step    = "max(product, from_l2, inside) + 63 + joined * (size > 1) + 36 * (BN % 64 == 32) + TURNED * (136 * max(0, 5 - STAGES) + 36 * (BN == 64) * max(0, 7 - STAGES)) + 21 * (BN == 320)"
+// schedule.names.step    = "max(product, from_l2, inside) + 63 + joined * (size > 1) + 4 * (CLUSTER > 2) + 36 * (BN % 64 == 32) + TURNED * (136 * max(0, 5 - STAGES) + 36 * (BN == 64) * max(0, 7 - STAGES)) + 21 * (BN == 320)"
 // schedule.names.store   = "area * (176 - 66 * narrow + TURNED * (33 - 73 * narrow) + 1662 * odd) / 1000"
 // schedule.names.again   = "2 - (SPLIT == 1 and K < 4096)"  # how many clusters may read a line before L2 drops it
 // schedule.names.twice_a = "ceil(N / (BN * ACROSS)) == 2 and again == 2"
