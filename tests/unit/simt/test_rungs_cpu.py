@@ -65,6 +65,22 @@ def test_c_is_cut_into_rectangles_for_any_number_of_threads(threads: int) -> Non
     assert is_right("simd_threads", Problem(3, 200, 5), THREADS=threads)
 
 
+@pytest.mark.sweep("512-22", "256-10")
+@pytest.mark.parametrize("rows", [15, 21, 22, 23, 28, 7, 10, 11])
+@pytest.mark.parametrize("bits", [512, 256, 128])
+def test_the_last_tiles_of_a_rectangle_may_be_low(bits: int, rows: int) -> None:
+    # Whole tiles have 14 or 6 rows, low ones 8 or 4: the last one has one row, as many as a low tile, or one more.
+    assert is_right("simd_threads", Problem(rows, 96, 19), BITS=bits, THREADS=2, KC=8)
+
+
+@pytest.mark.parametrize(("rows", "read"), [(6, 6), (7, 6 + 4), (10, 6 + 4), (11, 6 + 6)])
+def test_a_low_tile_reads_only_the_rows_that_it_multiplies(rows: int, read: int) -> None:
+    recording = recorded("simd_threads", Problem(rows, 16, 5), THREADS=1, BITS=256)
+    log = recording.accesses
+    reads = (log.array == named(recording, "Ap")) & ~log.write
+    assert np.count_nonzero(reads) == read * 5
+
+
 @pytest.mark.parametrize(("bits", "wide"), [(0, 32), (512, 64), (256, 32), (128, 16)])
 def test_a_vector_is_recorded_in_as_many_accesses_as_it_takes_registers(bits: int, wide: int) -> None:
     recording = recorded("simd", Problem(16, 16, 4), BITS=bits)
