@@ -75,10 +75,10 @@ def test_a_file_with_the_host_code_names_the_files_with_the_kernels(tmp_path: Pa
     (tmp_path / "first.cuh").write_text("__global__ void k() {}\n")
     (tmp_path / "host.cuh").write_text("void f();\n")
     (tmp_path / "other.cu").write_text("__global__ void k() {}\n")
-    with pytest.raises(FrontMatterError, match=r"have kernels: first\.cuh\. Open one"):
+    with pytest.raises(FrontMatterError, match=r"beside it has one: open first\.cuh"):
         load(main)
     main.write_text("int main() {}\n")
-    with pytest.raises(FrontMatterError, match=r"have kernels: first\.cuh, other\.cu\. Open one"):
+    with pytest.raises(FrontMatterError, match=r"that have kernels: first\.cuh, other\.cu"):
         load(main)
     (tmp_path / "first.cuh").unlink()
     (tmp_path / "other.cu").unlink()

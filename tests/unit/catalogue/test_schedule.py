@@ -31,7 +31,6 @@ SCHEDULE = """// schedule.sets  = [{ TS = 64 }, { TS = "max(16, floor(M / 64))" 
 // schedule.names.tiles = "ceil(M / TS) * ceil(N / TS)"
 // schedule.cost  = "ceil(tiles * SPLIT / SMS) * TS * TS * K / SPLIT + SPLIT * 100"
 """
-UPRIGHT = {"TURNED": 0}
 
 
 def kernel(schedule=SCHEDULE):
@@ -57,6 +56,17 @@ def test_the_reason_names_tiles_and_multiprocessors():
     )
     assert why(kernel(), Problem(64, 64, 512), {"TS": 64, "SPLIT": 1}) == ""
     assert why(kernel(""), Problem(64, 64, 512), {"TS": 64, "SPLIT": 1}) == ""
+
+
+def test_values_of_a_set_may_be_expressions_of_each_other_and_of_what_the_user_gives():
+    text = SCHEDULE.replace('"max(16, floor(M / 64))"', '"64 / SPLIT"')
+    assert usual(kernel(text), Problem(64, 64, 512)) == {"TS": 16, "SPLIT": 4}
+    assert usual(kernel(text), Problem(64, 64, 512), {"SPLIT": 2})["TS"] == 32
+
+
+def test_a_set_keeps_its_own_value_of_what_the_others_are_tried_with():
+    text = SCHEDULE.replace("{ TS = 64 }, ", "").replace('floor(M / 64))" }', 'floor(M / 64))", SPLIT = 2 }')
+    assert [one.params["SPLIT"] for one in scheduled(kernel(text), Problem(64, 64, 512))] == [2]
 
 
 @pytest.fixture
@@ -87,6 +97,10 @@ def row(rung, size, multiprocessors):
     [
         ("{ sets = [] }", "must be a table"),
         ('{ sets = [{ X = 1 }], tile = ["1", "1"], tiles = "1", cost = "1" }', "'X'"),
+        (
+            '{ sets = [{ TS = "SPLIT", SPLIT = "TS" }], tile = ["1", "1"], tiles = "1", cost = "1" }',
+            "the values of SPLIT, TS need each other",
+        ),
     ],
 )
 def test_a_faulty_schedule_is_named(line, fault):
@@ -103,12 +117,6 @@ def test_the_ladder_has_a_launch_for_any_size(name):
     assert launch(find("every_shape", ladder()), Problem(512, 512, 16384)).params["SPLIT"] > 1
 
 
-def test_a_small_product_shares_a_where_it_is_high_and_b_where_it_is_wide():
-    rung = find("every_shape", ladder())
-    high, wide = (usual(rung, Problem(*size), UPRIGHT) for size in ((2048, 512, 1024), (512, 4096, 4096)))
-    assert (high["ACROSS"], high["CLUSTER"], wide["ACROSS"], wide["CLUSTER"]) == (2, 1, 1, 2)
-
-
 @pytest.mark.parametrize("size", [(1024, 512, 4096), (512, 1024, 8192)], ids=str)
 def test_two_parts_of_a_tile_have_no_cluster(size):
     params = usual(find("every_shape", ladder()), Problem(*size))
@@ -119,7 +127,6 @@ def test_two_parts_of_a_tile_have_no_cluster(size):
 @pytest.mark.parametrize(
     ("name", "size", "tile"),
     [
-        ("every_shape", (2048, 512, 4096), (128, 128)),
         # Parts with C in 16 bits cannot add to C: their sums wait in memory, or they send them to each other.
         ("every_shape_c16", (1024, 512, 4096), (64, 128)),
         ("every_shape_bf16_c16", (1024, 512, 4096), (64, 128)),
@@ -131,10 +138,10 @@ def test_two_parts_of_a_tile_are_a_cluster_where_that_is_faster(name, size, tile
     assert (params["BM"], params["BN"], params["SPLIT"], params["TOGETHER"]) == (*tile, 2, 1)
 
 
-def test_a_tile_of_320_columns_is_shared_where_k_is_small():
-    rung = find("every_shape", ladder())
-    small, large = usual(rung, Problem(8192, 1280, 4096)), usual(rung, Problem(8192, 1280, 8192))
-    assert (small["BN"], small["ACROSS"], large["BN"], large["ACROSS"]) == (320, 2, 320, 1)
+@pytest.mark.parametrize("k", [4096, 8192])
+def test_tiles_of_320_columns_are_taken_where_they_leave_no_columns_over(k):
+    params = usual(find("every_shape", ladder()), Problem(8192, 1280, k))
+    assert (params["BN"], params["CLUSTER"], params["ACROSS"]) == (320, 1, 1)
 
 
 @pytest.mark.parametrize(
@@ -154,24 +161,40 @@ def test_deep_products_in_fp8_have_parts_along_k(size, rows, columns, parts):
     assert [params[name] for name in ("BM", "BN", "SPLIT", "TURNS")] == [rows, columns, parts, 1]
 
 
-def test_the_smallest_products_have_narrow_tiles_and_larger_ones_no_cluster_where_rows_begin_at_lines() -> None:
+def test_a_small_product_shares_b_in_a_cluster_only_where_rows_begin_anywhere() -> None:
     rung = find("every_shape", ladder())
-    smallest, larger, between = (usual(rung, Problem.cube(n)) for n in (512, 1024, 1000))
-    assert (smallest["BN"], smallest["CLUSTER"]) == (32, 2)
-    assert (larger["BN"], larger["CLUSTER"], larger["ACROSS"]) == (128, 1, 1)
-    assert (between["BN"], between["CLUSTER"]) == (128, 2)
+    at_lines, anywhere = (usual(rung, Problem.cube(n)) for n in (1024, 1000))
+    assert (at_lines["BM"], at_lines["BN"], at_lines["CLUSTER"]) == (64, 128, 1)
+    assert (anywhere["BM"], anywhere["BN"], anywhere["CLUSTER"]) == (64, 128, 2)
+
+
+@pytest.mark.parametrize("name", ["every_shape", "every_shape_c16", "every_shape_bf16"])
+def test_turned_tiles_are_clusters_of_four_where_rows_begin_anywhere_and_gpcs_hold_whole_clusters(name) -> None:
+    rung = find(name, ladder())
+    params = usual(rung, Problem.cube(1096))
+    assert (params["TURNED"], params["CLUSTER"] * params["ACROSS"], params["BLOCKS"]) == (1, 4, 120)
+    assert launch(rung, Problem.cube(1096)).blocks <= 120
+    assert usual(rung, Problem.cube(1280))["CLUSTER"] == 1  # its rows begin at lines
+
+
+def test_what_rows_cost_depends_on_multiples_of_64_bytes_and_of_32():
+    rung = find("every_shape", ladder())
+    costs = [
+        next(one.cost for one in scheduled(rung, Problem(1024, n, k)) if one.params["BM"] == 64 == one.params["BN"])
+        for n, k in ((1024, 1024), (1024, 1056), (1024, 1072), (1024, 1080))
+    ]
+    per_step = [cost / (k / 64) for cost, k in zip(costs[1:], (1088, 1088, 1088), strict=True)]
+    assert per_step[0] < per_step[1] < per_step[2]
 
 
 @pytest.mark.parametrize("name", ["every_shape", "every_shape_c16"])
 @pytest.mark.parametrize(
     ("size", "cluster", "stages"),
     [
-        ((1000, 1000, 1000), 2, 6),
+        ((1000, 1000, 4000), 2, 6),
         ((1000, 504, 4000), 2, 6),  # two parts
-        ((1000, 600, 3000), 2, 8),  # 80 blocks
         ((1000, 1000, 1024), 2, 8),  # A's rows begin at lines
         ((256, 4000, 1000), 2, 8),  # four tiles one below the other
-        ((1024, 1024, 1000), 1, 8),  # B's rows do
     ],
     ids=str,
 )
@@ -181,26 +204,12 @@ def test_rows_of_b_that_begin_anywhere_are_shared_and_asked_for_by_fewer_stages(
     assert params["STAGES"] == stages
 
 
-def test_two_parts_in_a_cluster_add_to_a_c_of_floats_where_rows_of_b_begin_anywhere() -> None:
-    floats, halves = (
-        usual(find(name, ladder()), Problem(1000, 1000, 4000)) for name in ("every_shape", "every_shape_c16")
-    )
-    assert (floats["BM"], floats["BN"], floats["CLUSTER"], floats["SPLIT"]) == (128, 128, 2, 2)
-    assert (halves["BM"], halves["BN"], halves["CLUSTER"], halves["SPLIT"]) == (64, 128, 2, 1)
-
-
-def test_a_tile_of_64_by_96_gives_way_to_wider_ones_where_the_sum_is_long() -> None:
-    rung = find("every_shape", ladder())
-    short, long = usual(rung, Problem.cube(768), UPRIGHT), usual(rung, Problem(768, 768, 2048), UPRIGHT)
-    assert (short["BM"], short["BN"], long["BM"], long["BN"]) == (64, 96, 128, 128)
-
-
 @pytest.mark.parametrize(
     ("size", "rows", "columns", "tiles"),
     [
         ((768, 768, 768), 72, 64, 11 * 12),
         ((1280, 1280, 1280), 104, 128, 13 * 10),
-        ((16, 8192, 8192), 16, 64, 128),
+        ((16, 8192, 8192), 16, 128, 64 * 2),  # each in two parts
         # Two tiles for nearly each multiprocessor.
         ((2560, 1280, 2560), 104, 128, 25 * 10),
     ],
