@@ -11,7 +11,7 @@
 // schedule.names.narrow = "1"
 // schedule.names.never  = "1"
 // schedule.names.upright = "1"
-// schedule.names.joined = "0 - 10"
+// schedule.names.joined = "42 - 52 * (BN == 256)"
 // maps.C     = { box = ["64 + TURNED * (BM - 64)", "64 - BN / (1 + TOGETHER) % 64"], swizzle = "128 - BN / (1 + TOGETHER) % 64 * 2" }
 // unaligned  = []
 // devices    = "GPUS"
