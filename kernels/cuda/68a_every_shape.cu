@@ -62,7 +62,7 @@
 // schedule.names.adds    = "kept and SPLIT == 2 and not narrow and not TURNED and N % 4 == 0"
 // schedule.names.parts   = "TOGETHER * area * 47 / 1000 + kept * (1316 + SPLIT * area * 131 / 1000) - adds * 2016"  # SPLIT > 1
 // schedule.names.at_once = "max(rounds * (ceil(ceil(K / 64) / SPLIT) * step + store), dram) + parts + 105 * (BM < 32) + TURNED * upright * 1000000000"
-// schedule.names.turn    = "ceil(K / 64) * (max(product * 902, lines * 1882) / 1000 + 130) + 715 + area * 1000 * odd / 1000"  # a tile of TURNS = 2
+// schedule.names.turn    = "ceil(K / 64) * (max(product * 902, lines * 1882) / 1000 + 130) + 715 + area * odd"  # a tile of TURNS = 2
 // schedule.names.turn_c  = "area * (362 - 106 * narrow + 1662 * odd) / 1000"
 // schedule.names.in_turns = "max(rounds * max(turn, (turn + turn_c) / 2) + turn_c / 2, dram) - 1661 + never * 1000000000"
 // schedule.cost  = "9662 + two + (TURNS == 1) * at_once + (TURNS == 2) * in_turns"

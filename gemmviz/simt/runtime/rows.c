@@ -61,33 +61,33 @@ static void *with_more_room(void *at, uint64_t *room, size_t each)
 static struct {
     gv_first_row *rows;
     uint64_t count, room, end; // end: the rows that are known
-} first;
+} firsts;
 
 const gv_first_row *gv_first_rows(uint64_t *count)
 {
-    *count = first.count;
-    if (first.count) first.rows[first.count] = (gv_first_row){(uint32_t)first.end, UINT64_MAX};
-    return first.count ? first.rows : NULL;
+    *count = firsts.count;
+    if (firsts.count) firsts.rows[firsts.count] = (gv_first_row){(uint32_t)firsts.end, UINT64_MAX};
+    return firsts.count ? firsts.rows : NULL;
 }
 
 // The memory is kept for the next run, but not much.
 void gv_rows_forget(void)
 {
     enum { MOST_KEPT = 1 << 16 };
-    if (first.room > MOST_KEPT) {
-        munmap(first.rows, first.room * sizeof *first.rows);
-        first.room = 0;
+    if (firsts.room > MOST_KEPT) {
+        munmap(firsts.rows, firsts.room * sizeof *firsts.rows);
+        firsts.room = 0;
     }
-    first.count = first.end = 0;
+    firsts.count = firsts.end = 0;
 }
 
 // Keeps the first of the rows up to `end` of a thread. There is always room for one more, behind the last.
 static inline void keep_first(uint64_t row, uint64_t end, uint64_t key)
 {
-    first.end = end;
-    if (first.count && first.rows[first.count - 1].key == key) return;
-    if (first.count + 1 >= first.room) first.rows = with_more_room(first.rows, &first.room, sizeof *first.rows);
-    first.rows[first.count++] = (gv_first_row){(uint32_t)row, key};
+    firsts.end = end;
+    if (firsts.count && firsts.rows[firsts.count - 1].key == key) return;
+    if (firsts.count + 1 >= firsts.room) firsts.rows = with_more_room(firsts.rows, &firsts.room, sizeof *firsts.rows);
+    firsts.rows[firsts.count++] = (gv_first_row){(uint32_t)row, key};
 }
 
 void gv_rows_begin(void)
@@ -228,14 +228,14 @@ static inline part *with_part(const part *parts, part *end, uint32_t at, uint32_
     return end + 1;
 }
 
-// Sorts the rows from `row` on, and the further elements from `further` on, which are those of the spans from `first`
-// up to `end` in their new order. `parts` has room for two parts of each of these spans, `kept` for the largest column.
-static void sort_spans(const place *first, const place *end, uint64_t row, uint64_t further, part *parts, void *kept)
+// Sorts the rows from `row` on, and the further elements from `further` on, which are those of the spans from `from`
+// up to `to` in their new order. `parts` has room for two parts of each of these spans, `kept` for the largest column.
+static void sort_spans(const place *from, const place *to, uint64_t row, uint64_t further, part *parts, void *kept)
 {
     gv_run *r = gv_now.run;
     uint64_t rows = 0, more = 0;
-    part *of_rows = parts, *of_more = parts + (end - first), *end_of_rows = of_rows, *end_of_more = of_more;
-    for (const place *p = first; p < end; p++) {
+    part *of_rows = parts, *of_more = parts + (to - from), *end_of_rows = of_rows, *end_of_more = of_more;
+    for (const place *p = from; p < to; p++) {
         const span *s = &of.spans[p->span];
         end_of_rows = with_part(of_rows, end_of_rows, (uint32_t)(p->row - row), s->rows);
         end_of_more = with_part(of_more, end_of_more, (uint32_t)(p->more - further), s->more);
@@ -299,7 +299,7 @@ void gv_rows_end(void)
     if (of.asked) keep_begins(order);
     uint32_t first_block = gv_now.block - gv_now.rank;
     uint64_t row = of.first_row;
-    int keeps_first = gv_now.tells && gv_now.sharing != GV_IN_WORKER && first.end == row;
+    int keeps_first = gv_now.tells && gv_now.sharing != GV_IN_WORKER && firsts.end == row;
     if (of.turned && r->no_turns) gv_pages_of_turns();
     for (uint32_t i = 0, next; i < of.used; i = next) {
         const span s = of.spans[order ? order[i].span : i];
