@@ -7,6 +7,7 @@ names before it. The values of a set may be expressions of each other, in any or
 """
 
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import product
@@ -14,13 +15,14 @@ from itertools import product
 import msgspec
 
 from gemmviz.catalogue.errors import FrontMatterError
-from gemmviz.catalogue.expression import Expression, Number, checks_now
+from gemmviz.catalogue.expression import Expression, Number, all_hold, checks_now, in_order
 from gemmviz.catalogue.typed_reading import Misfit, read_as
 from gemmviz.language import tr
 
 USUAL_MULTIPROCESSORS = 132
 """Multiprocessors for which schedules are made where no GPU is known: those of an H100 (SXM) and of an H200."""
 Params = dict[str, int]
+_RESULTS = ("(rows)", "(columns)", "(tiles)", "(cost)")  # no names of expressions
 Sizes = tuple[int, int, int]
 
 
@@ -173,10 +175,17 @@ def _choices(
 ) -> tuple[Choice, ...]:
     known = dict(zip(("M", "N", "K"), sizes, strict=True)) | {"SMS": multiprocessors}
     found: dict[tuple[tuple[str, int], ...], Choice] = {}
+    fits, judge = all_hold(must_hold), in_order(_judged(schedule), exact=False)
     for values in _sets(schedule, known, dict(defaults), dict(given)):
         key = tuple(values.items())
-        if key not in found and (choice := _judged(schedule, must_hold, known, values)):
-            found[key] = choice
+        if key in found:
+            continue
+        with suppress(FrontMatterError):
+            everything: dict[str, Number | float] = {**known, **values}
+            if fits(everything):
+                judge(everything)
+                rows, columns, tiles, cost = (float(everything[name]) for name in _RESULTS)
+                found[key] = Choice(values, int(rows), int(columns), int(tiles), cost, multiprocessors)
     return tuple(sorted(found.values(), key=lambda one: one.cost))
 
 
@@ -202,28 +211,24 @@ def _named(expressions: tuple[Expression, ...]) -> set[str]:
 
 
 def _sets(schedule: Schedule, sizes: Params, defaults: Params, given: Params) -> Iterator[Params]:
+    names = defaults | given
     for one in _in_order(schedule):
-        for values in product(*(values for _, values in one)):
-            chosen = defaults | given
+        free = [(name, values) for name, values in one if name not in given]
+        for values in product(*(values for _, values in free)):
+            pairs = [(name, expression) for (name, _), expression in zip(free, values, strict=True)]
+            # Most sets differ in numbers only, and have the expressions of others.
+            numbers = {name: int(expression.text) for name, expression in pairs if expression.text.isdecimal()}
+            chosen: dict[str, Number | float] = {**sizes, **names, **numbers}
             try:
-                for (name, _), expression in zip(one, values, strict=True):
-                    if name not in given:
-                        chosen[name] = expression.integer(sizes | chosen)
+                in_order((name, expression) for name, expression in pairs if name not in numbers)(chosen)
             except FrontMatterError:
                 continue
-            yield chosen
+            params = {name: int(chosen[name]) for name in names}
+            if all(params[name] == chosen[name] for name, _ in free):
+                yield params
 
 
-def _judged(schedule: Schedule, must_hold: tuple[Expression, ...], sizes: Params, values: Params) -> Choice | None:
-    known: dict[str, Number] = {**sizes, **values}
-    try:
-        if not all(condition.evaluate(known) for condition in must_hold):
-            return None
-        for name, expression in schedule.names:
-            known[name] = expression.evaluate(known)
-        rows, columns, tiles, cost = (
-            expression.evaluate(known) for expression in (*schedule.tile, schedule.tiles, schedule.cost)
-        )
-    except FrontMatterError:
-        return None
-    return Choice(values, int(rows), int(columns), int(tiles), float(cost), sizes["SMS"])
+def _judged(schedule: Schedule) -> tuple[tuple[str, Expression], ...]:
+    """Return all that a set is judged by, in order, and at last what `_RESULTS` names."""
+    results = zip(_RESULTS, (*schedule.tile, schedule.tiles, schedule.cost), strict=True)
+    return (*schedule.names, *results)
