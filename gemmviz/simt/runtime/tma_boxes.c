@@ -138,7 +138,7 @@ static void describe(flight *f, const gv_tensor_map *map, int32_t column, int32_
         .swizzle = (uint16_t)map->swizzle,
         .order = issued++,
     };
-    uint32_t multiple = map->swizzle == 128 ? 1024 : map->swizzle == GV_NO_BOX ? 16 : 128;
+    uint32_t multiple = map->swizzle == GV_NO_BOX ? 16 : 128;
     gv_now.run->last_pc = pc;
     if (shared % multiple) gv_stop_misaligned(shared, multiple, 1);
     // The engine takes any row, but only columns at multiples of 16 bytes; a GPU stops with "illegal instruction".
