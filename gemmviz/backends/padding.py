@@ -1,7 +1,7 @@
 """Copies A and B to rows that begin at lines of L2, for the copy engine (TMA), through a CuPy that is passed.
 
-The copy engine takes rows of multiples of 16 bytes. Rows that begin at multiples of 128 bytes are read faster: each part of
-128 bytes is one line of L2, not parts of two.
+The copy engine takes rows of multiples of 16 bytes. Rows that begin at multiples of 128 bytes are read faster: each
+128 bytes are then one line of L2, not parts of two.
 """
 
 from dataclasses import dataclass
@@ -42,7 +42,7 @@ _TYPES = {1: "unsigned char", 2: "unsigned short", 4: "unsigned int", 8: "unsign
 
 
 def padded_row_bytes(row_bytes: int) -> int:
-    """Return the bytes of a row including the padding after it: whole lines of L2, if the copy engine needs any padding."""
+    """Return the bytes of a row and of the padding after it: whole lines of L2 if the copy engine needs any padding."""
     return row_bytes if row_bytes % UNIT_BYTES == 0 else -(-row_bytes // _LINE_BYTES) * _LINE_BYTES
 
 

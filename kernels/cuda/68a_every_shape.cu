@@ -1,15 +1,15 @@
 // ---gemmviz
-// version    = 8
+// version    = 9
 // title      = "Every shape"
 // idea       = "Few tiles leave multiprocessors idle: several blocks then share the k-steps of one tile, and the last of them adds up their sums. The tile and the number of parts follow from M, N and K."
 // entry      = "every_shape<half, float, BM, BN, STAGES, GROUP, CLUSTER, ACROSS, SPLIT, TOGETHER, BOXES, TURNS, TURNED>"
 // args       = ["M", "N", "K", "A", "B", "C", "A.map", "B.map", "C.map"]
-// params     = { BM = [128, 64, 192, 48, 72, 80, 104, 144], BN = [256, 320, 192, 128, 96, 64, 32], STAGES = [4, 3, 5, 6, 8, 9, 10, 12, 13, 2], GROUP = [8, 4, 2, 1, 16], BLOCKS = [132, 4, 2], CLUSTER = [2, 1, 4], ACROSS = [1, 2, 4], SPLIT = [1, 2, 3, 4, 8, 16], TOGETHER = [0, 1], BOXES = [2, 1], TURNS = [1, 2], TURNED = [0, 1] }
+// params     = { BM = [128, 64, 192, 48, 72, 80, 104, 144, 208], BN = [256, 320, 192, 128, 96, 64, 32], STAGES = [4, 3, 5, 6, 8, 9, 10, 12, 13, 2], GROUP = [8, 4, 2, 1, 16], BLOCKS = [132, 4, 2], CLUSTER = [2, 1, 4, 8], ACROSS = [1, 2, 4, 8], SPLIT = [1, 2, 3, 4, 8, 16], TOGETHER = [0, 1], BOXES = [2, 1, 4, 6], TURNS = [1, 2], TURNED = [0, 1] }
 // schedule.sets  = [
 //   { BM = 128, BN = 256, CLUSTER = 2, GROUP = 8 }, { BM = 128, BN = 256, CLUSTER = 1, GROUP = 8 },
-//   { BM = 128, BN = 320, CLUSTER = 1, GROUP = 8 }, { BM = 192, BN = 192, CLUSTER = 1, BOXES = 1, GROUP = 4 },
-//   { BM = 128, BN = 192, CLUSTER = 2, GROUP = 8 }, { BM = 192, BN = 128, CLUSTER = 1, BOXES = 1, GROUP = 8 },
-//   { BM = 128, BN = 128, CLUSTER = 1, GROUP = 8 }, { BM = 192, BN = 96, CLUSTER = 1, BOXES = 1, GROUP = 4 },
+//   { BM = 128, BN = 320, CLUSTER = 1, GROUP = 8 }, { BM = 192, BN = 192, CLUSTER = 1, GROUP = 4 },
+//   { BM = 128, BN = 192, CLUSTER = 2, GROUP = 8 }, { BM = 192, BN = 128, CLUSTER = 1, GROUP = 8 },
+//   { BM = 128, BN = 128, CLUSTER = 1, GROUP = 8 }, { BM = 192, BN = 96, CLUSTER = 1, GROUP = 4 },
 //   { BM = 128, BN = 96, CLUSTER = 1, GROUP = 8 },
 //   { BM = 64, BN = 128, CLUSTER = 2, GROUP = 8, STAGES = "8 - 2 * (M > 256 and N % 32 > 0 and N % 8 == 0 and (4 * ceil(M / 128) * ceil(N / 128) <= SMS or K % 64 > 0 and 8 * ceil(M / 128) * ceil(N / 128) >= 3 * SMS))" },
 //   { BM = 64, BN = 128, CLUSTER = 1, GROUP = 16 },
@@ -19,16 +19,25 @@
 //   { BM = 128, BN = 128, CLUSTER = 2, GROUP = 8, TURNS = 2 },
 //   { BM = 128, BN = 192, CLUSTER = 1, GROUP = "8 + 8 * (M * N > 60000000)", TURNS = 2 },
 //   { BM = 128, BN = 192, CLUSTER = 2, GROUP = 8, TURNS = 2 },
-//   { BM = "8 * ceil(M / (8 * max(1, floor(SMS / SPLIT / ceil(N / 64)))))", BN = 64, CLUSTER = 1, TURNED = 1 },
-//   { BM = "8 * ceil(M / (8 * max(1, floor(SMS / SPLIT / ceil(N / 128)))))", BN = 128, CLUSTER = 1, TURNED = 1 },
-//   { BM = "8 * ceil(M / (8 * max(1, floor(2 * SMS / SPLIT / ceil(N / 128)))))", BN = 128, CLUSTER = 1, TURNED = 1 },
-//   { BM = "8 * ceil(M / (8 * max(1, floor(3 * SMS / SPLIT / ceil(N / 128)))))", BN = 128, CLUSTER = 1, TURNED = 1 },
-//   { BM = "16 * ceil(M / (32 * max(1, floor(BLOCKS / 4 / SPLIT / ceil(N / 128)))))", BN = 64, CLUSTER = 2, ACROSS = 2, TURNED = 1 },
-//   { BM = "8 * ceil(M / (32 * max(1, floor(BLOCKS / 4 / SPLIT / ceil(N / 64)))))", BN = 64, CLUSTER = 4, TURNED = 1 },
-//   { BM = "16 * ceil(M / (32 * max(1, floor(BLOCKS / 4 / SPLIT / ceil(N / 256)))))", BN = 128, CLUSTER = 2, ACROSS = 2, TURNED = 1 },
-//   { BM = "8 * ceil(M / (32 * max(1, floor(BLOCKS / 4 / SPLIT / ceil(N / 128)))))", BN = 128, CLUSTER = 4, TURNED = 1 }
+//   { BM = 64, BN = 64, CLUSTER = 2, ACROSS = 2, GROUP = 4 }, { BM = 64, BN = 64, CLUSTER = 2, ACROSS = 4, GROUP = 4 },
+//   { BM = 64, BN = 64, CLUSTER = 4, ACROSS = 1, GROUP = 4 }, { BM = 64, BN = 128, CLUSTER = 2, ACROSS = 4, GROUP = 4 },
+//   { BM = 64, BN = 128, CLUSTER = 4, ACROSS = 1, GROUP = 4 }, { BM = 64, BN = 128, CLUSTER = 4, ACROSS = 2, GROUP = 4 },
+//   { BM = 128, BN = 96, CLUSTER = 4, ACROSS = 2, GROUP = 4 },
+//   { BN = 64, CLUSTER = 1, ACROSS = 1, TURNED = 1 }, { BN = 128, CLUSTER = 1, ACROSS = 1, TURNED = 1 },
+//   { BN = 64, CLUSTER = 2, ACROSS = 1, TURNED = 1 }, { BN = 128, CLUSTER = 2, ACROSS = 1, TURNED = 1 },
+//   { BN = 192, CLUSTER = 2, ACROSS = 1, TURNED = 1 }, { BN = 128, CLUSTER = 1, ACROSS = 2, TURNED = 1 },
+//   { BN = 64, CLUSTER = 1, ACROSS = 4, TURNED = 1 }, { BN = 128, CLUSTER = 1, ACROSS = 4, TURNED = 1 },
+//   { BN = 64, CLUSTER = 4, ACROSS = 1, TURNED = 1 }, { BN = 128, CLUSTER = 4, ACROSS = 1, TURNED = 1 },
+//   { BN = 64, CLUSTER = 1, ACROSS = 8, TURNED = 1 }, { BN = 128, CLUSTER = 1, ACROSS = 8, TURNED = 1 },
+//   { BN = 64, CLUSTER = 2, ACROSS = 4, TURNED = 1 }, { BN = 128, CLUSTER = 2, ACROSS = 4, TURNED = 1 },
+//   { BN = 192, CLUSTER = 2, ACROSS = 4, TURNED = 1 }, { BN = 64, CLUSTER = 4, ACROSS = 2, TURNED = 1 },
+//   { BN = 128, CLUSTER = 4, ACROSS = 2, TURNED = 1 }, { BN = 64, CLUSTER = 8, ACROSS = 1, TURNED = 1 },
+//   { BN = 128, CLUSTER = 8, ACROSS = 1, TURNED = 1 },
+//   { BM = "8 * ceil(M / (8 * CLUSTER * max(1, floor(2 * BLOCKS / (CLUSTER * ACROSS) / SPLIT / ceil(N / (BN * ACROSS))))))", SPLIT = 1, BN = 128, CLUSTER = 1, ACROSS = 1, TURNED = 1 },
+//   { BM = "8 * ceil(M / (8 * CLUSTER * max(1, floor(2 * BLOCKS / (CLUSTER * ACROSS) / SPLIT / ceil(N / (BN * ACROSS))))))", SPLIT = 1, BN = 128, CLUSTER = 1, ACROSS = 2, TURNED = 1 },
+//   { BM = "8 * ceil(M / (8 * CLUSTER * max(1, floor(3 * BLOCKS / (CLUSTER * ACROSS) / SPLIT / ceil(N / (BN * ACROSS))))))", SPLIT = 1, BN = 128, CLUSTER = 1, ACROSS = 2, TURNED = 1 }
 // ]
-// schedule.each  = { SPLIT = [1, 2, 4, 8, 16], BLOCKS = ["(CLUSTER * ACROSS <= 2) * (SMS - SMS % (CLUSTER * ACROSS)) + (CLUSTER * ACROSS > 2) * 4 * floor(SMS * 10 / 44)"], STAGES = ["min(16, floor((231424 - 128 * BM * BOXES * (1 + TURNED * (BN / 64 - 1))) / (128 * (BM + BN))))"], GROUP = ["4 + (M <= 13 * BM) * (ceil(ceil(M / BM) / max(1, floor(ceil(M / BM) / 4))) - 4)"] }
+// schedule.each  = { SPLIT = [1, 2, 4, 8, 16], BM = ["8 * ceil(M / (8 * CLUSTER * max(1, floor(BLOCKS / (CLUSTER * ACROSS) / SPLIT / ceil(N / (BN * ACROSS))))))"], BLOCKS = ["(CLUSTER * ACROSS <= 2) * (SMS - SMS % (CLUSTER * ACROSS)) + (CLUSTER * ACROSS > 2) * CLUSTER * ACROSS * floor(SMS * 10 / (11 * CLUSTER * ACROSS))"], STAGES = ["min(16, floor((231424 - (1 - TURNED) * 128 * BM * (2 - (BM == 192)) - TURNED * 32 * BN * ceil(BM / 8 / ceil(BM / 32))) / (128 * (BM + BN))))"], BOXES = ["2 - (BM == 192 and not TURNED) + TURNED * 2 * (min(ceil(BM / 32), floor((231424 - 128 * STAGES * (BM + BN)) / (32 * BN * ceil(BM / 8 / ceil(BM / 32))))) - 1)"], GROUP = ["4 + (M <= 13 * BM * CLUSTER) * (ceil(ceil(M / (BM * CLUSTER)) / max(1, floor(ceil(M / (BM * CLUSTER)) / 4))) - 4)"] }
 // schedule.tile  = ["BM", "BN"]
 // schedule.tiles = "tiles * SPLIT"
 // schedule.names.tiles   = "ceil(M / (BM * CLUSTER)) * CLUSTER * ceil(N / (BN * ACROSS)) * ACROSS"
@@ -39,31 +48,33 @@
 // schedule.names.narrow  = "0"
 // schedule.names.upright = "0"
 // schedule.names.joined  = "42"  # cycles that a cluster adds to a k-step
+// schedule.names.hot     = "M * N * K > 60000000000 and tiles > BLOCKS"  # long enough for the limit of power: then clusters cost nothing, and lines of L2 do
 // schedule.names.never   = "tiles <= SMS"
 // schedule.names.odd     = "N % 8 > 0"
 // schedule.names.area    = "BM * BN"
-// schedule.names.loose_a = "(ceil(K / 8) % 4 > 0) * (27 + 60 * (ACROSS > 1) + 59 * (ceil(K / 8) % 2)) / 100"  # rows of A begin at no multiple of 64 bytes, or not even of 32: more lines of L2 for each
-// schedule.names.loose_b = "(ceil(N / 8) % 4 > 0) * (22 + 90 * (ceil(N / 8) % 2)) / 100"  # the same for B
+// schedule.names.loose_a = "(K % 32 > 0 and K % 8 == 0) * (49 + 65 * (ACROSS > 1) + 85 * (K % 16 > 0)) / 100"  # rows of A begin at no multiple of 64 bytes, or not even of 32: more lines of L2 for each
+// schedule.names.loose_b = "(N % 32 > 0 and N % 8 == 0) * (28 + 60 * (N % 16 > 0)) / 100"  # the same for B
 // schedule.names.lines   = "BM / ACROSS * (1 + loose_a) + BN / CLUSTER * (1 + loose_b)"  # of L2 for a k-step
 // schedule.names.product = "area * 105 / 3200"  # cycles of a k-step: the tensor cores
-// schedule.names.from_l2 = "lines * (74 + 101 * busy) * (100 + 20 * TOGETHER) / 10000"  # bringing A and B
+// schedule.names.from_l2 = "lines * (78 + 101 * busy) * (100 + 20 * TOGETHER) / 10000"  # bringing A and B
 // schedule.names.inside  = "((1 - TURNED) * (2 * BM + BN * (1 + BM / 64)) + TURNED * (2 * BN + BM * (1 + BN / 64))) * (47 + 40 * busy) / 100"  # what shared memory takes and gives
-// schedule.names.step    = "max(product, from_l2, inside) + 63 + joined * (size > 1) + 4 * (CLUSTER > 2) + 36 * (BN % 64 == 32) + TURNED * (136 * max(0, 5 - STAGES) + 36 * (BN == 64) * max(0, 7 - STAGES)) + 21 * (BN == 320)"
-// schedule.names.store   = "area * (176 - 66 * narrow + TURNED * (33 - 73 * narrow) + 1662 * odd) / 1000"
+// schedule.names.alone   = "TURNED * (BN == 64 and size < 4) * max(0, BM - 152) * 7 / 10"  # one warpgroup multiplies, and has many sums
+// schedule.names.step    = "max(product, from_l2, inside) + 63 + joined * (size > 1 and not hot) - 12 * (CLUSTER > 2) + hot * lines / 20 + 31 * (BN % 64 == 32) + TURNED * 20 * max(0, 5 - STAGES) + 32 * (BN == 320) + alone"
+// schedule.names.store   = "area * (176 - 62 * narrow + TURNED * (42 - 60 * narrow) + 1662 * odd) / 1000"
 // schedule.names.again   = "2 - (SPLIT == 1 and K < 4096)"  # how many clusters may read a line before L2 drops it
 // schedule.names.twice_a = "ceil(N / (BN * ACROSS)) == 2 and again == 2"
 // schedule.names.twice_b = "ceil(M / (BM * CLUSTER)) == 2 and again == 2"
 // schedule.names.asked   = "(BN / CLUSTER + min(BM, M) / ACROSS) * STAGES * min(tiles * SPLIT, BLOCKS)"  # rows of 128 bytes that are asked for at once
-// schedule.names.dram    = "(M * (100 + 13 * twice_a) + N * (100 + 13 * twice_b)) * K * 1683 / 200000000 * (1 + 34647 / asked)"  # cycles until memory has brought A and B
-// schedule.names.two     = "shared * (8977 + area * 325 / 1000)"  # tiles of two parts
+// schedule.names.dram    = "(M * (100 + 13 * twice_a) + N * (100 + 13 * twice_b)) * K * 1867 / 200000000 * (1 + 16643 / asked)"  # cycles until memory has brought A and B
+// schedule.names.two     = "shared * (8008 + area * 333 / 1000)"  # tiles of two parts
 // schedule.names.kept    = "SPLIT > 1 and not TOGETHER"
 // schedule.names.adds    = "kept and SPLIT == 2 and not narrow and not TURNED and N % 4 == 0"
-// schedule.names.parts   = "TOGETHER * area * 47 / 1000 + kept * (1316 + SPLIT * area * 131 / 1000) - adds * 2016"  # SPLIT > 1
-// schedule.names.at_once = "max(rounds * (ceil(ceil(K / 64) / SPLIT) * step + store), dram) + parts + 105 * (BM < 32) + TURNED * upright * 1000000000"
-// schedule.names.turn    = "ceil(K / 64) * (max(product * 902, lines * 1882) / 1000 + 130) + 715 + area * odd"  # a tile of TURNS = 2
-// schedule.names.turn_c  = "area * (362 - 106 * narrow + 1662 * odd) / 1000"
-// schedule.names.in_turns = "max(rounds * max(turn, (turn + turn_c) / 2) + turn_c / 2, dram) - 1661 + never * 1000000000"
-// schedule.cost  = "9662 + two + (TURNS == 1) * at_once + (TURNS == 2) * in_turns"
+// schedule.names.parts   = "TOGETHER * area * 67 / 1000 + kept * (1316 + SPLIT * area * 133 / 1000) - adds * 2006"  # SPLIT > 1
+// schedule.names.at_once = "max(rounds * (ceil(ceil(K / 64) / SPLIT) * step + store), dram) + parts + 216 * (BM < 32) + TURNED * upright * 1000000000"
+// schedule.names.turn    = "ceil(K / 64) * (max(product * 906, lines * 1864) / 1000 + 130 + hot * lines / 20) + 770 + area * odd"  # a tile of TURNS = 2
+// schedule.names.turn_c  = "area * (358 - 67 * narrow + 1662 * odd) / 1000"
+// schedule.names.in_turns = "max(rounds * max(turn, (turn + turn_c) / 2) + turn_c / 2, dram) - 1788 + never * 1000000000"
+// schedule.cost  = "9662 + 40 * (size > 1) + 24 * (size > 4) + two + (TURNS == 1) * at_once + (TURNS == 2) * in_turns"
 // demo       = { size = [64, 64, 256], params = { BM = 64, BN = 64, STAGES = 2, BLOCKS = 2, CLUSTER = 1, ACROSS = 1, SPLIT = 2, TOGETHER = 0, BOXES = 2 }, block = [1, 0], stop = { share = 0.46 }, lens = "stream-K" }
 // dtype      = "float16"
 // accumulate = "float32"
@@ -71,31 +82,31 @@
 // capability = "9.0a"
 // maps.A     = { box = ["BM / ACROSS", 64], swizzle = 128 }
 // maps.B     = { box = ["64 / CLUSTER", "64 - BN % 64"], swizzle = "128 - BN % 64 * 2" }
-// maps.C     = { box = ["64 + TURNED * (BM - 64)", 32], swizzle = 128 }
+// maps.C     = { box = ["64 + TURNED * (8 * ceil(BM / 8 / ceil(BM / 32)) - 64)", 32], swizzle = 128 }
 // unaligned  = ["A", "B", "C"]
 // copied     = ["A", "B"]
 // block      = ["128 + 2 * BM + TURNED * 2 * (BN - BM)"]
 // grid       = ["min(BLOCKS, ceil(M / (BM * CLUSTER)) * ceil(N / (BN * ACROSS)) * CLUSTER * ACROSS * SPLIT)"]
 // cluster    = ["CLUSTER * ACROSS * (1 + TOGETHER)"]
-// shared     = "STAGES * (BM + BN) * 128 + BM * 128 * BOXES * (1 + TURNED * (BN / 64 - 1))"
+// shared     = "128 * (STAGES * (BM + BN) + BOXES * (BM + TURNED * (BN / 8 * ceil(BM / 8 / ceil(BM / 32)) - BM)))"
 // requires   = [
-//   "TURNED == 0 and (BM == 64 or BM == 128 or BM == 192 and BN <= 192) or TURNED == 1 and BM >= 8 and BM <= 200 and BM % (8 * ACROSS) == 0",
-//   "TURNED == 0 or BN % 64 == 0 and BN <= 192 and TURNS == 1 and TOGETHER == 0 and BOXES == 2 and N % 8 == 0",
+//   "TURNED == 0 and (BM == 64 or BM == 128 or BM == 192 and BN <= 192) or TURNED == 1 and BM >= 8 and BM <= 256 and BM % 8 == 0 and BM % ACROSS == 0",
+//   "TURNED == 0 or BN % 64 == 0 and BN <= 192 and TURNS == 1 and TOGETHER == 0 and BOXES % 2 == 0 and N % 8 == 0",
 //   "BN == 32 or BN == 64 or BN == 96 or BN == 128 or BN == 192 or BN == 256 or BN == 320", "STAGES >= 2", "STAGES <= 32", "GROUP >= 1",
-//   "CLUSTER == 1 or CLUSTER == 2 or CLUSTER == 4", "ACROSS == 1 or ACROSS == 2 or ACROSS == 4", "CLUSTER * ACROSS <= 8",
-//   "BOXES == 1 or BOXES == 2", "TURNS == 1 or TURNS == 2 and BM == 128 and BN <= 192 and SPLIT == 1 and TOGETHER == 0", "BLOCKS >= 1", "BLOCKS <= 264", "BLOCKS % (CLUSTER * ACROSS) == 0",
-//   "SPLIT >= 1", "SPLIT <= 64", "TOGETHER == 0 or TOGETHER == 1 and SPLIT == 2 and CLUSTER * ACROSS == 1 and BN % 64 == 0 and BN <= 64 * BOXES", "SPLIT == 1 or SPLIT <= ceil(K / 64)",
+//   "CLUSTER == 1 or CLUSTER == 2 or CLUSTER == 4 or CLUSTER == 8", "ACROSS == 1 or ACROSS == 2 or ACROSS == 4 or ACROSS == 8", "CLUSTER * ACROSS <= 8",
+//   "BOXES == 1 or BOXES == 2 or TURNED == 1 and BOXES >= 2 and BOXES <= 16", "TURNS == 1 or TURNS == 2 and BM == 128 and BN <= 192 and SPLIT == 1 and TOGETHER == 0", "BLOCKS >= 1", "BLOCKS <= 264", "BLOCKS % (CLUSTER * ACROSS) == 0",
+//   "TURNED == 0 or BM * BN <= 40960", "SPLIT >= 1", "SPLIT <= 64", "TOGETHER == 0 or TOGETHER == 1 and SPLIT == 2 and CLUSTER * ACROSS == 1 and BN % 64 == 0 and BN <= 64 * BOXES", "SPLIT == 1 or SPLIT <= ceil(K / 64)",
 //   "SPLIT == 1 or ceil(M / (BM * CLUSTER)) * ceil(N / (BN * ACROSS)) * CLUSTER * ACROSS * SPLIT <= BLOCKS",
-//   "STAGES * (BM + BN) * 128 + BM * 128 * BOXES * (1 + TURNED * (BN / 64 - 1)) <= 231424"
+//   "128 * (STAGES * (BM + BN) + BOXES * (BM + TURNED * (BN / 8 * ceil(BM / 8 / ceil(BM / 32)) - BM))) <= 231424"
 // ]
 // ---
 // New here: a tile may have many parts, whose sums wait in memory of the kernel's own, as in rung 49; two parts may also be a
 // cluster (TOGETHER), whose blocks send each other half of their sums; the blocks of another cluster stand one below the other and
-// share B, or side by side and share A; the two warpgroups may have whole tiles, in turns (TURNS), so that one multiplies while the
-// other stores its sums; a tile may be turned (TURNED): then a warpgroup has 64 of its columns and all of its rows, any multiple of 8
-// of them, so that C is as many tiles as there are multiprocessors, or nearly so; C may have 16 bits, and rows of any length. The rest
-// is rung 67's. A small product is mostly start and end: so the sizes are the first arguments, which arrive first, and the first
-// copies are asked for before anything else.
+// share B, or side by side and share A; the two warpgroups may have whole tiles, in turns (TURNS), so that one multiplies while
+// the other stores its sums; a tile may be turned (TURNED): then a warpgroup has 64 of its columns and all of its rows, any
+// multiple of 8 of them, so that C is as many tiles as there are multiprocessors, or nearly so, and is stored in parts; C may have
+// 16 bits, and rows of any length. The rest is rung 67's. A small product is mostly start and end: so the sizes are the first
+// arguments, which arrive first, and the first copies are asked for before anything else.
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
 #include <gemmviz/ptx.h>
@@ -191,47 +202,57 @@ __device__ __forceinline__ void store_boxes(const tensor_map &map, int row, int 
     }
 }
 
-// The same for a tile that is turned: a group's boxes have ROWS rows, 64 columns together, and are written at once. In lane l of
-// warp w, sum[4 j + 2 h + e] is column 16 w + l / 4 + 8 h and row 8 j + 2 (l % 4) + e.
-template <int ROWS, typename C, int COLUMNS>
+// The same for a tile that is turned: parts of HIGH rows and 64 columns, each in one or two boxes side by side; a part is written
+// while the copy engine reads those before. The last part may repeat rows of the one before it. In lane l of warp w,
+// sum[4 j + 2 h + e] is column 16 w + l / 4 + 8 h and row 8 j + 2 (l % 4) + e.
+template <int ROWS, int HIGH, int BOXES, typename C, int COLUMNS>
 __device__ __forceinline__ void store_turned(const tensor_map &map, int row, int col, const float (&sum)[ROWS / 2],
-                                             box_of<C, COLUMNS, ROWS> *boxes)
+                                             box_of<C, COLUMNS, HIGH> *boxes)
 {
+    enum { BESIDE = 64 / COLUMNS, AT_ONCE = BOXES / BESIDE, PARTS = (ROWS + HIGH - 1) / HIGH };
     int group = threadIdx.x / 128, warp = threadIdx.x % 128 / 32, lane = threadIdx.x % 32;
     bool sends = threadIdx.x % 128 == 0;
-    if (sends)
-        tma_store_wait<0>(); // the copy engine has read the boxes
-    threads_meet(group, 128);
-    if constexpr (sizeof(C) == 4) {
-        #pragma unroll
-        for (int i = 0; i < ROWS / 2; i++) {
-            int r = i / 4 * 8 + lane % 4 * 2 + i % 2, c = warp % 2 * 16 + i / 2 % 2 * 8 + lane / 4;
-            boxes[warp / 2][r][(c / 4 ^ r % 8) * 4 + c % 4] = sum[i];
+    #pragma unroll
+    for (int part = 0; part < PARTS; part++) {
+        int top = min(part * HIGH, ROWS - HIGH);
+        const float *its = &sum[top / 2];
+        auto *box = boxes + part % AT_ONCE * BESIDE;
+        if (part == 0 || part >= AT_ONCE) { // the copy engine has to have read these boxes
+            if (sends)
+                part == 0 ? tma_store_wait<0>() : tma_store_wait<AT_ONCE - 1>();
+            threads_meet(group, 128);
         }
-    } else {
-        int piece = warp * 2 + lane / 8 % 2 ^ lane % 8;
-        #pragma unroll
-        for (int j = 0; j < ROWS / 8; j += 2) {
-            union {
-                typename pair_of<C>::type pair[4];
-                unsigned bits[4], two[2];
-            } matrices;
+        if constexpr (sizeof(C) == 4) {
             #pragma unroll
-            for (int i = 0; i < 4 && j + i / 2 < ROWS / 8; i++)
-                matrices.pair[i] = pair_of<C>::of(sum[4 * j + 2 * i], sum[4 * j + 2 * i + 1]);
-            if (j + 1 < ROWS / 8)
-                stmatrix_x4_trans(&boxes[0][j * 8 + lane / 16 * 8 + lane % 8][piece * 8], matrices.bits);
-            else
-                stmatrix_x2_trans(&boxes[0][j * 8 + lane % 8][piece * 8], matrices.two);
+            for (int i = 0; i < HIGH / 2; i++) {
+                int r = i / 4 * 8 + lane % 4 * 2 + i % 2, c = warp % 2 * 16 + i / 2 % 2 * 8 + lane / 4;
+                box[warp / 2][r][(c / 4 ^ r % 8) * 4 + c % 4] = its[i];
+            }
+        } else {
+            int piece = warp * 2 + lane / 8 % 2 ^ lane % 8;
+            #pragma unroll
+            for (int j = 0; j < HIGH / 8; j += 2) {
+                union {
+                    typename pair_of<C>::type pair[4];
+                    unsigned bits[4], two[2];
+                } matrices;
+                #pragma unroll
+                for (int i = 0; i < 4 && j + i / 2 < HIGH / 8; i++)
+                    matrices.pair[i] = pair_of<C>::of(its[4 * j + 2 * i], its[4 * j + 2 * i + 1]);
+                if (j + 1 < HIGH / 8)
+                    stmatrix_x4_trans(&box[0][j * 8 + lane / 16 * 8 + lane % 8][piece * 8], matrices.bits);
+                else
+                    stmatrix_x2_trans(&box[0][j * 8 + lane % 8][piece * 8], matrices.two);
+            }
         }
-    }
-    shared_written();
-    threads_meet(group, 128);
-    if (sends) {
-        #pragma unroll
-        for (int part = 0; part < 64; part += COLUMNS)
-            tma_store(map, col + part, row, boxes[part / COLUMNS]);
-        tma_store_commit();
+        shared_written();
+        threads_meet(group, 128);
+        if (sends) {
+            #pragma unroll
+            for (int beside = 0; beside < BESIDE; beside++)
+                tma_store(map, col + beside * COLUMNS, row + top, box[beside]);
+            tma_store_commit();
+        }
     }
 }
 
@@ -322,8 +343,10 @@ __device__ __forceinline__ void ask_for(const T *A, const T *B, int M, int N, in
 template <typename T, typename OUT, int BM, int BN, int OUT_BN, int STAGES, int BOXES, int TURNED> struct tiles {
     enum { BOX = 64 - BN % 64, OUT_BOX = sizeof(OUT) == 4 ? 32 : 64 - OUT_BN % 64 };
     enum { GROUPS = (TURNED ? BN : BM) / 64 };
+    // A turned tile is stored in parts of up to 32 rows: as few as possible, and equal ones if their rows are multiples of 8.
+    enum { PARTS = (BM + 31) / 32, HIGH = TURNED ? (BM / 8 + PARTS - 1) / PARTS * 8 : 64 };
     T a[STAGES][BM][64], b[STAGES][BN / BOX][64][BOX];
-    box_of<OUT, OUT_BOX, TURNED ? BM : 64> c[GROUPS][BOXES];
+    box_of<OUT, OUT_BOX, HIGH> c[GROUPS][BOXES];
 };
 
 template <typename T, typename OUT, int BM, int BN, int STAGES, int GROUP, int CLUSTER, int ACROSS, int SPLIT, int TOGETHER,
@@ -550,7 +573,7 @@ every_shape(int M, int N, int K, const T *A_elements, const T *B_elements, OUT *
                 }
             }
             if constexpr (TURNED)
-                store_turned<BM, OUT, memory_of::OUT_BOX>(C, row, col + group * 64, sum[0], tile.c[group]);
+                store_turned<BM, memory_of::HIGH, BOXES, OUT, memory_of::OUT_BOX>(C, row, col + group * 64, sum[0], tile.c[group]);
             else
                 store_sums<BN, BOXES, OUT, memory_of::OUT_BOX>(C, C_elements, M, N, row, col, sum[0], tile.c[group], adds);
             if constexpr (HALVES == 2)
@@ -608,7 +631,7 @@ every_shape(int M, int N, int K, const T *A_elements, const T *B_elements, OUT *
 //
 // [boxes-not-free]
 // title = "Turned, without waiting until the copy engine has read the boxes of C"
-// find = "tma_store_wait<0>(); // the copy engine has read the boxes"
+// find = "part == 0 ? tma_store_wait<0>() : tma_store_wait<AT_ONCE - 1>();"
 // replace = ";"
 // expect = ["race"]
 // at = [16, 64, 64]

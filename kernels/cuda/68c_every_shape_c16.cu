@@ -7,7 +7,7 @@
 // demo       = { size = [64, 64, 256], params = { BM = 64, BN = 64, STAGES = 2, BLOCKS = 2, CLUSTER = 1, ACROSS = 1, SPLIT = 2, TOGETHER = 0, BOXES = 2 }, block = [1, 0], stop = { end = true }, lens = "number format" }
 // stores     = "float16"
 // schedule.names.narrow = "1"
-// maps.C     = { box = ["64 + TURNED * (BM - 64)", "64 - BN / (1 + TOGETHER) % 64"], swizzle = "128 - BN / (1 + TOGETHER) % 64 * 2" }
+// maps.C     = { box = ["64 + TURNED * (8 * ceil(BM / 8 / ceil(BM / 32)) - 64)", "64 - BN / (1 + TOGETHER) % 64"], swizzle = "128 - BN / (1 + TOGETHER) % 64 * 2" }
 // ---
 
 // ---gemmviz breaks

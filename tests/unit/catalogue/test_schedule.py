@@ -161,20 +161,20 @@ def test_deep_products_in_fp8_have_parts_along_k(size, rows, columns, parts):
     assert [params[name] for name in ("BM", "BN", "SPLIT", "TURNS")] == [rows, columns, parts, 1]
 
 
-def test_a_small_product_shares_b_in_a_cluster_only_where_rows_begin_anywhere() -> None:
-    rung = find("every_shape", ladder())
-    at_lines, anywhere = (usual(rung, Problem.cube(n)) for n in (1024, 1000))
-    assert (at_lines["BM"], at_lines["BN"], at_lines["CLUSTER"]) == (64, 128, 1)
-    assert (anywhere["BM"], anywhere["BN"], anywhere["CLUSTER"]) == (64, 128, 2)
-
-
 @pytest.mark.parametrize("name", ["every_shape", "every_shape_c16", "every_shape_bf16"])
-def test_turned_tiles_are_clusters_of_four_where_rows_begin_anywhere_and_gpcs_hold_whole_clusters(name) -> None:
+@pytest.mark.parametrize("size", [1000, 1096], ids=str)
+def test_blocks_are_clusters_of_eight_where_rows_begin_anywhere_and_gpcs_hold_whole_clusters(name, size) -> None:
     rung = find(name, ladder())
-    params = usual(rung, Problem.cube(1096))
-    assert (params["TURNED"], params["CLUSTER"] * params["ACROSS"], params["BLOCKS"]) == (1, 4, 120)
-    assert launch(rung, Problem.cube(1096)).blocks <= 120
-    assert usual(rung, Problem.cube(1280))["CLUSTER"] == 1  # its rows begin at lines
+    params = usual(rung, Problem.cube(size))
+    assert (params["TURNED"], params["CLUSTER"] * params["ACROSS"], params["BLOCKS"]) == (1, 8, 120)
+    assert launch(rung, Problem.cube(size)).blocks <= 120
+    aligned = usual(rung, Problem.cube({1000: 1024, 1096: 1280}[size]))
+    assert aligned["CLUSTER"] * aligned["ACROSS"] == 1  # its rows begin at lines
+
+
+def test_a_long_product_shares_b_in_clusters_as_the_limit_of_power_hides_what_they_cost() -> None:
+    rung = find("every_shape", ladder())
+    assert [usual(rung, Problem.cube(n))["CLUSTER"] for n in (3072, 4096, 6144, 8192)] == [1, 2, 2, 2]
 
 
 def test_what_rows_cost_depends_on_multiples_of_64_bytes_and_of_32():
@@ -187,21 +187,28 @@ def test_what_rows_cost_depends_on_multiples_of_64_bytes_and_of_32():
     assert per_step[0] < per_step[1] < per_step[2]
 
 
-@pytest.mark.parametrize("name", ["every_shape", "every_shape_c16"])
 @pytest.mark.parametrize(
-    ("size", "cluster", "stages"),
+    ("size", "stages"),
     [
-        ((1000, 1000, 4000), 2, 6),
-        ((1000, 504, 4000), 2, 6),  # two parts
-        ((1000, 1000, 1024), 2, 8),  # A's rows begin at lines
-        ((256, 4000, 1000), 2, 8),  # four tiles one below the other
+        ((1000, 504, 4000), 6),  # two parts
+        ((1000, 1000, 1024), 8),  # A's rows begin at lines
+        ((256, 4000, 1000), 8),  # four tiles one below the other
     ],
     ids=str,
 )
-def test_rows_of_b_that_begin_anywhere_are_shared_and_asked_for_by_fewer_stages(name, size, cluster, stages) -> None:
-    params = usual(find(name, ladder()), Problem(*size))
-    assert (params["BM"], params["BN"], params["CLUSTER"], params["ACROSS"]) == (64, 128, cluster, 1)
+def test_rows_of_b_that_begin_anywhere_are_shared_and_asked_for_by_fewer_stages(size, stages) -> None:
+    params = usual(find("every_shape", ladder()), Problem(*size))
+    assert (params["BM"], params["BN"], params["CLUSTER"], params["ACROSS"]) == (64, 128, 2, 1)
     assert params["STAGES"] == stages
+
+
+@pytest.mark.parametrize("name", ["every_shape", "every_shape_bf16_c16"])
+def test_a_turned_tile_has_as_many_stages_as_fit_beside_the_boxes_of_one_part_and_then_more_boxes(name) -> None:
+    params = usual(find(name, ladder()), Problem(3328, 1000, 2256))
+    assert (params["TURNED"], params["BM"], params["BN"]) == (1, 208, 128)
+    assert (params["STAGES"], params["BOXES"]) == (5, 2)
+    small = usual(find(name, ladder()), Problem(768, 768, 768))
+    assert (small["BM"], small["BN"], small["STAGES"], small["BOXES"]) == (72, 64, 12, 6)  # all parts at once
 
 
 @pytest.mark.parametrize(
@@ -209,9 +216,8 @@ def test_rows_of_b_that_begin_anywhere_are_shared_and_asked_for_by_fewer_stages(
     [
         ((768, 768, 768), 72, 64, 11 * 12),
         ((1280, 1280, 1280), 104, 128, 13 * 10),
-        ((16, 8192, 8192), 16, 128, 64 * 2),  # each in two parts
-        # Two tiles for nearly each multiprocessor.
-        ((2560, 1280, 2560), 104, 128, 25 * 10),
+        ((16, 8192, 8192), 16, 64, 128),
+        ((2560, 1280, 2560), 200, 128, 13 * 10),
     ],
     ids=str,
 )

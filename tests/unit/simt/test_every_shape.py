@@ -55,6 +55,9 @@ FP32 = {"TM": 4, "WM": 1, "WN": 4, "TN": 4, "BK": 8, "STAGES": 2, "BLOCKS": 7}
         ("every_shape_bf16_c16", (400, 264, 136), {**TURNED, "BM": 200, "BN": 128, "ACROSS": 1, "BLOCKS": 4}),
         ("every_shape_c16", (330, 264, 136), {**TURNED, "BM": 48, "ACROSS": 2, "BLOCKS": 4}),
         ("every_shape", (70, 72, 64), {**TURNED, "BM": 8}),
+        ("every_shape", (480, 264, 136), {**TURNED, "BM": 208, "BN": 128, "BLOCKS": 2, "STAGES": 5, "BOXES": 2}),
+        ("every_shape_c16", (480, 264, 136), {**TURNED, "BM": 88, "BN": 192, "BLOCKS": 2, "BOXES": 4}),
+        ("every_shape", (150, 200, 200), {**TURNED, "BM": 72, "BN": 64, "BLOCKS": 8, "CLUSTER": 2, "ACROSS": 4}),
         # Three boxes per tile, so that the last box of a tile and the first of the next one are the same memory.
         ("every_shape_c16", (64, 384, 64), {**SMALL, "BN": 192, "BLOCKS": 1}),
     ],

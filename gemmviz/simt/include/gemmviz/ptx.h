@@ -214,7 +214,8 @@ GV_DEVICE void gv_product(float *d, int type, operand a, const unsigned *words, 
         gv_product<n, LieOfA, LieOfB>(d, kind, a, nullptr, b, add); \
     }
 #define GV_WIDTHS(X) X(8) X(16) X(24) X(32) X(40) X(48) X(56) X(64) X(72) X(80) X(88) X(96) X(104) X(112) X(120) \
-    X(128) X(136) X(144) X(152) X(160) X(168) X(176) X(184) X(192) X(200) X(256)
+    X(128) X(136) X(144) X(152) X(160) X(168) X(176) X(184) X(192) X(200) \
+    X(208) X(216) X(224) X(232) X(240) X(248) X(256)
 #define GV_WGMMA_F16(n) GV_WGMMA(n, f16, GV_HALF)
 #define GV_WGMMA_BF16(n) GV_WGMMA(n, bf16, GV_BFLOAT16)
 GV_WIDTHS(GV_WGMMA_F16)
@@ -241,7 +242,7 @@ GV_WIDTHS(GV_WGMMA_OF)
 template <typename Element, int N, int LieOfB, int LieOfA = ALONG_K>
 GEMMVIZ_PTX void wgmma_m64k16_f32(float (&d)[N / 2], operand a, operand b, int add)
 {
-    static_assert(N % 8 == 0 && (N <= 200 || N == 256), "8 to 200 columns in steps of 8, or 256");
+    static_assert(N % 8 == 0 && N <= 256, "8 to 256 columns in steps of 8");
     gv_product<N, LieOfA, LieOfB>(d, of_bf16<Element>::value ? GV_BFLOAT16 : GV_HALF, a, nullptr, b, add);
 }
 #define GV_WGMMA_ALONG(n, depth, type, kind) \

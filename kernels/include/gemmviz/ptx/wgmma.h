@@ -77,7 +77,13 @@ enum { ALONG_K = 0, ACROSS_K = 1 };
 #define GEMMVIZ_NAMES_184 GEMMVIZ_NAMES_176 ",%88,%89,%90,%91"
 #define GEMMVIZ_NAMES_192 GEMMVIZ_NAMES_184 ",%92,%93,%94,%95"
 #define GEMMVIZ_NAMES_200 GEMMVIZ_NAMES_192 ",%96,%97,%98,%99"
-#define GEMMVIZ_NAMES_256 GEMMVIZ_NAMES_200 ",%100,%101,%102,%103,%104,%105,%106,%107,%108,%109,%110,%111,%112,%113,%114,%115,%116,%117,%118,%119,%120,%121,%122,%123,%124,%125,%126,%127"
+#define GEMMVIZ_NAMES_208 GEMMVIZ_NAMES_200 ",%100,%101,%102,%103"
+#define GEMMVIZ_NAMES_216 GEMMVIZ_NAMES_208 ",%104,%105,%106,%107"
+#define GEMMVIZ_NAMES_224 GEMMVIZ_NAMES_216 ",%108,%109,%110,%111"
+#define GEMMVIZ_NAMES_232 GEMMVIZ_NAMES_224 ",%112,%113,%114,%115"
+#define GEMMVIZ_NAMES_240 GEMMVIZ_NAMES_232 ",%116,%117,%118,%119"
+#define GEMMVIZ_NAMES_248 GEMMVIZ_NAMES_240 ",%120,%121,%122,%123"
+#define GEMMVIZ_NAMES_256 GEMMVIZ_NAMES_248 ",%124,%125,%126,%127"
 #define GEMMVIZ_D_8 GEMMVIZ_D4(0)
 #define GEMMVIZ_D_16 GEMMVIZ_D_8, GEMMVIZ_D4(4)
 #define GEMMVIZ_D_24 GEMMVIZ_D_16, GEMMVIZ_D4(8)
@@ -103,7 +109,13 @@ enum { ALONG_K = 0, ACROSS_K = 1 };
 #define GEMMVIZ_D_184 GEMMVIZ_D_176, GEMMVIZ_D4(88)
 #define GEMMVIZ_D_192 GEMMVIZ_D_184, GEMMVIZ_D4(92)
 #define GEMMVIZ_D_200 GEMMVIZ_D_192, GEMMVIZ_D4(96)
-#define GEMMVIZ_D_256 GEMMVIZ_D_200, GEMMVIZ_D4(100), GEMMVIZ_D4(104), GEMMVIZ_D4(108), GEMMVIZ_D4(112), GEMMVIZ_D4(116), GEMMVIZ_D4(120), GEMMVIZ_D4(124)
+#define GEMMVIZ_D_208 GEMMVIZ_D_200, GEMMVIZ_D4(100)
+#define GEMMVIZ_D_216 GEMMVIZ_D_208, GEMMVIZ_D4(104)
+#define GEMMVIZ_D_224 GEMMVIZ_D_216, GEMMVIZ_D4(108)
+#define GEMMVIZ_D_232 GEMMVIZ_D_224, GEMMVIZ_D4(112)
+#define GEMMVIZ_D_240 GEMMVIZ_D_232, GEMMVIZ_D4(116)
+#define GEMMVIZ_D_248 GEMMVIZ_D_240, GEMMVIZ_D4(120)
+#define GEMMVIZ_D_256 GEMMVIZ_D_248, GEMMVIZ_D4(124)
 // clang-format on
 #define GEMMVIZ_WGMMA(n, type, a_at, b_at, add_at, a_lies, b_lies) \
     template <int LieOfB, int LieOfA = ALONG_K> \
@@ -141,6 +153,12 @@ enum { ALONG_K = 0, ACROSS_K = 1 };
     GEMMVIZ_WGMMA(184, type, "92", "93", "94", "95", "96") \
     GEMMVIZ_WGMMA(192, type, "96", "97", "98", "99", "100") \
     GEMMVIZ_WGMMA(200, type, "100", "101", "102", "103", "104") \
+    GEMMVIZ_WGMMA(208, type, "104", "105", "106", "107", "108") \
+    GEMMVIZ_WGMMA(216, type, "108", "109", "110", "111", "112") \
+    GEMMVIZ_WGMMA(224, type, "112", "113", "114", "115", "116") \
+    GEMMVIZ_WGMMA(232, type, "116", "117", "118", "119", "120") \
+    GEMMVIZ_WGMMA(240, type, "120", "121", "122", "123", "124") \
+    GEMMVIZ_WGMMA(248, type, "124", "125", "126", "127", "128") \
     GEMMVIZ_WGMMA(256, type, "128", "129", "130", "131", "132")
 // wgmma_m64n64k16_f32_f16<ALONG_K or ACROSS_K>(d, a, b, add) and so on: shape, type of the sums, type of the operands; the
 // template arguments say how b lies, and how a does (along K where nothing is said). With add = 0 the old d is forgotten.
@@ -165,7 +183,8 @@ template <> struct of_bf16<__nv_bfloat16> {
             wgmma_m64n##n##k16_f32_f16<LieOfB, LieOfA>(d, a, b, add); \
     }
 #define GEMMVIZ_WIDTHS(X) X(8) X(16) X(24) X(32) X(40) X(48) X(56) X(64) X(72) X(80) X(88) X(96) X(104) X(112) \
-    X(120) X(128) X(136) X(144) X(152) X(160) X(168) X(176) X(184) X(192) X(200) X(256)
+    X(120) X(128) X(136) X(144) X(152) X(160) X(168) X(176) X(184) X(192) X(200) \
+    X(208) X(216) X(224) X(232) X(240) X(248) X(256)
 GEMMVIZ_WIDTHS(GEMMVIZ_WGMMA_OF)
 #undef GEMMVIZ_WGMMA_OF
 #undef GEMMVIZ_WGMMA
@@ -173,7 +192,7 @@ GEMMVIZ_WIDTHS(GEMMVIZ_WGMMA_OF)
 template <typename Element, int N, int LieOfB, int LieOfA = ALONG_K>
 GEMMVIZ_PTX void wgmma_m64k16_f32(float (&d)[N / 2], operand a, operand b, int add)
 {
-    static_assert(N % 8 == 0 && (N <= 200 || N == 256), "8 to 200 columns in steps of 8, or 256");
+    static_assert(N % 8 == 0 && N <= 256, "8 to 256 columns in steps of 8");
 #define GEMMVIZ_WGMMA_IF(n) \
     if constexpr (N == n) \
         wgmma_m64n##n##k16_f32<Element, LieOfB, LieOfA>(d, a, b, add);
