@@ -2,13 +2,13 @@
 
 Run it from the checkout: ``python benchmarks/recording.py [--as-written] [NAME...]``; as compiled is the default. Each
 rung is recorded at the size that comes up to 8 million accesses (``--most``), of one launch if each GPU has its own.
-One whose blocks wait for others cannot be counted block by block. So whole launches are counted: the size is doubled
-until one has too many accesses, and then up to five sizes in between are tried, each in the middle of what is left,
-until one has 90% of these accesses. ``--table`` records every rung on one core with its usual parameters, at the size
-of its demo and at that size. Each line is a process of its own and the best of three runs; it prints and does not
-judge. ``--quick`` only tries whether it works: small sizes, one run. Time on one core is CPU time, so that other work
-on the machine counts little; time on all cores is wall time, and wants an idle machine. The last lines are the largest
-recordings that are kept.
+The first guess is a count of some blocks; there is none where blocks wait for others. Then whole launches are counted:
+the size is doubled until one has too many accesses, and up to five sizes in between are tried, each in the middle of
+what is left, until one has 90% of these accesses. If the kernel does not take M = N = K there, M, N and K differ.
+``--table`` records every rung on one core with its usual parameters, at the size of its demo and at that size. Each
+line is a process of its own and the best of three runs; it prints and does not judge. ``--quick`` only tries whether
+it works: small sizes, one run. Time on one core is CPU time, so that other work on the machine counts little; time on
+all cores is wall time, and wants an idle machine. The last lines are the largest recordings that are kept.
 
 Columns: accesses; processes that shared the blocks; seconds (wall) inside the kernel, seconds of `recorder.run`, and of
 that with `columns.accesses`; million accesses per second of the latter, and beside the target; bytes of a row; peak
@@ -115,7 +115,8 @@ def measure(
             job = launch(kernel, problem, params)  # of which one launch is recorded, where several GPUs have their own
             problem = recording_cost.largest_size(job, most * len(job.panels), as_written) or problem
         except KernelTimeout:  # a block that waits for another one
-            problem = at_size(largest_counted(problem.m, most, accesses_at)) or problem
+            pass
+        problem = at_size(largest_counted(problem.m, most, accesses_at)) or problem
     job = launch(kernel, problem, params)
     library = build(job, as_written=as_written)
     a, b = (stored(kernel, matrix, values) for matrix, values in zip("AB", inputs_for(job), strict=True))
