@@ -3,8 +3,9 @@
 Run it from the checkout: ``python benchmarks/recording.py [--as-written] [NAME...]``; as compiled is the default. Each
 rung is recorded at the size that comes up to 8 million accesses (``--most``), of one launch if each GPU has its own.
 The first guess is a count of some blocks; there is none where blocks wait for others. Then whole launches are counted:
-the size is doubled until one has too many accesses, and up to five sizes in between are tried, each in the middle of
-what is left, until one has 90% of these accesses. If the kernel does not take M = N = K there, M, N and K differ.
+the size is doubled until one has too many accesses. If the one before has less than half of them, up to five sizes in
+between are tried, each in the middle of what is left, until one has 90%. If the kernel does not take M = N = K there,
+M, N and K differ.
 ``--table`` records every rung on one core with its usual parameters, at the size of its demo and at that size. Each
 line is a process of its own and the best of three runs; it prints and does not judge. ``--quick`` only tries whether
 it works: small sizes, one run. Time on one core is CPU time, so that other work on the machine counts little; time on
@@ -32,7 +33,7 @@ _FIRST_SIZE = 128
 _LARGE = (("matmul_kernel_naive", 292), ("gputiled", 272), ("hostmult0", 254), ("matmul_tc", 896), ("stream_k", 512))
 _LARGE += (("mma_swizzle", 896), ("two_consumers", 1024), ("every_shape", 1024))
 _RUNS = 3
-_NEAR, _TRIES = 0.9, 5
+_FEW, _NEAR, _TRIES = 0.5, 0.9, 5
 
 
 def cpu_s() -> float:
@@ -56,10 +57,12 @@ def largest_counted(first: int, most: int, count: Callable[[int], int | None]) -
     low, found = first, count(first)
     while found and (larger := count(2 * low)):
         low, found = 2 * low, larger
+    if not found or found >= _FEW * most:
+        return low
     step = low
     for _ in range(_TRIES):
         step //= 2
-        if not found or found >= _NEAR * most or not step:
+        if found >= _NEAR * most or not step:
             break
         if larger := count(low + step):
             low, found = low + step, larger
