@@ -1,12 +1,15 @@
 """The cost of recording: time and memory for each kernel of the ladder, on one core and on all.
 
 Run it from the checkout: ``python benchmarks/recording.py [--as-written] [NAME...]``; as compiled is the default. Each
-rung is recorded at the size that comes up to 8 million accesses (``--most``); one whose blocks wait for others cannot
-be counted block by block: its size is doubled until one has too many. ``--table`` records every rung on one core with
-its usual parameters, at the size of its demo and at that size. Each line is a process of its own and the best of three
-runs; it prints and does not judge. ``--quick`` only tries whether it works: small sizes, one run. Time on one core is
-CPU time, so that other work on the machine counts little; time on all cores is wall time, and wants an idle machine.
-The last lines are the largest recordings that are kept.
+rung is recorded at the size that comes up to 8 million accesses (``--most``), of one launch if each GPU has its own.
+The first guess is a count of some blocks; there is none where blocks wait for others. Then whole launches are counted:
+the size is doubled until one has too many accesses. If the one before has less than half of them, up to five sizes in
+between are tried, each in the middle of what is left, until one has 90%. If the kernel does not take M = N = K there,
+M, N and K differ.
+``--table`` records every rung on one core with its usual parameters, at the size of its demo and at that size. Each
+line is a process of its own and the best of three runs; it prints and does not judge. ``--quick`` only tries whether
+it works: small sizes, one run. Time on one core is CPU time, so that other work on the machine counts little; time on
+all cores is wall time, and wants an idle machine. The last lines are the largest recordings that are kept.
 
 Columns: accesses; processes that shared the blocks; seconds (wall) inside the kernel, seconds of `recorder.run`, and of
 that with `columns.accesses`; million accesses per second of the latter, and beside the target; bytes of a row; peak
@@ -19,9 +22,8 @@ import resource
 import subprocess
 import sys
 import time
-from contextlib import suppress
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parent.parent))
 
@@ -31,12 +33,40 @@ _FIRST_SIZE = 128
 _LARGE = (("matmul_kernel_naive", 292), ("gputiled", 272), ("hostmult0", 254), ("matmul_tc", 896), ("stream_k", 512))
 _LARGE += (("mma_swizzle", 896), ("two_consumers", 1024), ("every_shape", 1024))
 _RUNS = 3
+_FEW, _NEAR, _TRIES = 0.5, 0.9, 5
 
 
 def cpu_s() -> float:
     """Return the CPU time that this process has taken."""
     used = resource.getrusage(resource.RUSAGE_SELF)
     return used.ru_utime + used.ru_stime
+
+
+def largest_counted(first: int, most: int, count: Callable[[int], int | None]) -> int:
+    """Return a size close to the largest one with at most `most` accesses; `first` if no larger one has.
+
+    Parameters
+    ----------
+    first
+        A size that the kernel takes.
+    most
+        The largest number of accesses.
+    count
+        Returns the number of accesses at a size; None if there are more than `most` or the kernel does not take it.
+    """
+    low, found = first, count(first)
+    while found and (larger := count(2 * low)):
+        low, found = 2 * low, larger
+    if not found or found >= _FEW * most:
+        return low
+    step = low
+    for _ in range(_TRIES):
+        step //= 2
+        if found >= _NEAR * most or not step:
+            break
+        if larger := count(low + step):
+            low, found = low + step, larger
+    return low
 
 
 def measure(
@@ -60,7 +90,6 @@ def measure(
     from gemmviz.catalogue.whole_numbers import inputs_for
     from gemmviz.simt import recorder
     from gemmviz.simt.build import build
-    from gemmviz.simt.faults import TooManyAccesses
     from gemmviz.simt.layout import MAX_ACCESSES
     from gemmviz.trace.recording import recording_cost
     from gemmviz.trace.recording.columns import accesses
@@ -71,22 +100,29 @@ def measure(
     if problem is None:
         return {"skipped": "takes no size near this one"}
 
-    def prepared(at: Problem) -> tuple[Any, ...]:
+    def at_size(size: int) -> Problem | None:
+        """Return the problem near M = N = K; the others of the three move to the largest if that is possible."""
+        near = nearest_size(kernel, Problem.cube(size), kernel.defaults | params)
+        return near and nearest_size(kernel, Problem.cube(max(near.m, near.n, near.k)), kernel.defaults | params)
+
+    def accesses_at(size: int) -> int | None:
+        at = at_size(size)
+        if at is None:
+            return None
         job = launch(kernel, at, params)
-        a, b = inputs_for(job)
-        return build(job, as_written=as_written), job, stored(kernel, "A", a), stored(kernel, "B", b)
+        found = recorder.count(build(job, as_written=as_written), job, deadline_s=120, limit=most)
+        return found.accesses if found.complete else None
 
     if not size:
         try:
-            problem = recording_cost.largest_size(launch(kernel, problem, params), most, as_written) or problem
+            job = launch(kernel, problem, params)  # of which one launch is recorded, where several GPUs have their own
+            problem = recording_cost.largest_size(job, most * len(job.panels), as_written) or problem
         except KernelTimeout:  # a block that waits for another one
-            with suppress(TooManyAccesses):
-                while larger := nearest_size(kernel, Problem.cube(2 * problem.m), kernel.defaults | params):
-                    raw = recorder.run(*prepared(larger), deadline_s=120, capacity=4 * most, workers=workers)
-                    if len(raw.columns["site"]) > most:
-                        break
-                    problem = larger
-    library, job, a, b = prepared(problem)
+            pass
+        problem = at_size(largest_counted(problem.m, most, accesses_at)) or problem
+    job = launch(kernel, problem, params)
+    library = build(job, as_written=as_written)
+    a, b = (stored(kernel, matrix, values) for matrix, values in zip("AB", inputs_for(job), strict=True))
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     best: dict[str, object] = {}
     clock = cpu_s if workers == 1 else time.perf_counter

@@ -19,7 +19,8 @@
 //   cluster events remote                    blocks that run together; events that are no accesses; the shared
 //                                            memory of other blocks
 //   processor elements products wgmma_sums   elements as numbers, and sums of products of a tensor core
-//   mma_tiles wgmma_operands wgmma_products  the common mma; the operands of wgmma, and its products
+//   mma_rows mma_avx2 mma_tiles              the common mma
+//   wgmma_operands wgmma_products            the operands of wgmma, and its products
 //   wgmma_rows                               the rows of what a warpgroup reads for its products
 //   kept_mma                                 products of the common mma that are postponed
 //   ldmatrix mma_quads mma_words wmma wgmma  tensor cores, and the loads of their registers

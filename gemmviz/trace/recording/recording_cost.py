@@ -12,13 +12,14 @@ from gemmviz.catalogue.problem import Problem
 from gemmviz.language import mark, tr
 from gemmviz.language.numbers import thousands
 from gemmviz.simt import apart, recorder
-from gemmviz.simt.block_range import processes_for
+from gemmviz.simt.block_range import processes_for, whole_clusters
 from gemmviz.simt.build import build
 from gemmviz.simt.layout import ROW_BYTES
 
 Blocks = tuple[int, int]
 Count = tuple[int, int, bool]  # accesses, their further elements, whether this is exact
-Kind = tuple[bool, bool]  # the kind of a block: whether it is in the last column, in the last row
+# The kind of a cluster (of one block, mostly), as it runs as a whole: whether it is in the last column, in the last row
+Kind = tuple[bool, bool]
 # Counting runs at some 100 million accesses/s: a tenth of a second for each count; an estimate needs a few counts.
 _MOST_COUNTED = 10_000_000
 _DEADLINE_S = 2.0
@@ -159,7 +160,8 @@ def _cube(job: Launch, wanted: float) -> int | None:
 
 def most_blocks(job: Launch, capacity: int, as_written: bool = False) -> int:
     """Return the number of blocks, from the first one on, that make at most `capacity` accesses."""
-    low, high = 0, job.blocks
+    together = job.cluster[0]
+    low, high = 0, job.blocks // together
     if job.kernel.backend != "cuda":
         return 0
     with _Counter(as_written) as counter:
@@ -168,9 +170,9 @@ def most_blocks(job: Launch, capacity: int, as_written: bool = False) -> int:
         return 0
     while low < high:
         middle = (low + high + 1) // 2
-        total = sum(n * each[kind][0] for kind, n in _kinds(job, middle).items() if n)
+        total = sum(n * each[kind][0] for kind, n in _kinds(job, middle * together).items() if n)
         low, high = (middle, high) if total <= capacity else (low, middle - 1)
-    return low
+    return low * together
 
 
 class _Counter:
@@ -223,14 +225,15 @@ def _by_blocks(counter: _Counter, job: Launch, scope: Blocks) -> Count | None:
     each = _each(counter, job)
     if each is None:
         return None
-    upto, before = _kinds(job, scope[1]), _kinds(job, scope[0])
+    first, end = whole_clusters(job, scope)
+    upto, before = _kinds(job, end), _kinds(job, first)
     accesses = sum((n - before[kind]) * each[kind][0] for kind, n in upto.items() if n)
     more = sum((n - before[kind]) * each[kind][1] for kind, n in upto.items() if n)
     return accesses, more, all(exact for _, _, exact in each.values())
 
 
 def _each(counter: _Counter, job: Launch) -> dict[Kind, Count] | None:
-    """Return the accesses of a block of each kind: in the last column, the last row, both, and neither."""
+    """Return the accesses of a cluster of each kind: in the last column, the last row, both, and neither."""
     columns, rows, _ = job.grid
     points = _two_lengths(job)
     each = {}
@@ -246,9 +249,9 @@ def _each(counter: _Counter, job: Launch) -> dict[Kind, Count] | None:
 
 
 def _kinds(job: Launch, end: int) -> dict[Kind, int]:
-    """Return the number of blocks of each kind among the first `end` blocks."""
-    columns, rows, _ = job.grid
-    full, rest = divmod(end, columns)
+    """Return the number of clusters of each kind among the first `end` blocks, which are whole clusters."""
+    columns, rows = job.grid[0] // job.cluster[0], job.grid[1]
+    full, rest = divmod(end // job.cluster[0], columns)
     last_rows, row = divmod(full, rows)
     rest_in_last_row = row == rows - 1
     return {

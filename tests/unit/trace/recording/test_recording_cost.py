@@ -31,6 +31,7 @@ RUNGS = [k for k in ladder() if k.recordable]
             Problem(128, 128, 128),
             {"BM": 64, "BN": 64, "STAGES": 2, "BLOCKS": 2, "CLUSTER": 1, "GPUS": 2},
         ),
+        ("cluster", Problem(256, 256, 128), {"BN": 128, "STAGES": 2, "BLOCKS": 4}),
     ],
 )
 def test_where_all_kinds_of_blocks_are_counted_the_recording_is_as_long_as_said(
@@ -78,6 +79,17 @@ def test_the_estimate_for_some_blocks_is_right() -> None:
     job = launch(find("gputiled", RUNGS), Problem(65, 70, 66), {"TS": 16})
     for blocks in ((0, 3), (3, 11), (24, 25)):
         assert recording_cost.expect(job, blocks).accesses == len(record(job, blocks=blocks).accesses)
+
+
+def test_blocks_of_a_cluster_are_counted_once() -> None:
+    job = launch(find("cluster", RUNGS), Problem(256, 256, 128), {"BN": 128, "STAGES": 2, "BLOCKS": 4})
+    assert job.cluster[0] == 2
+    for blocks in ((0, 1), (1, 3), (2, 4)):
+        assert recording_cost.expect(job, blocks).accesses == len(record(job, blocks=blocks).accesses)
+    of_a_cluster = recording_cost.expect(job, (0, 2)).accesses
+    assert recording_cost.most_blocks(job, of_a_cluster - 1) == 0
+    assert recording_cost.most_blocks(job, of_a_cluster) == 2
+    assert recording_cost.most_blocks(job, 2 * of_a_cluster) == 4
 
 
 def test_of_a_launch_that_is_too_large_the_largest_scope_is_named() -> None:
