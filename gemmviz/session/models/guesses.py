@@ -22,10 +22,13 @@ class Guesses:
     """The guess of the chosen kernel is to be shown and tried."""
     noted = Signal(Kernel)
     """`note` was called about this kernel."""
+    confirmed = Signal(Kernel)
+    """`confirm` was called about this kernel, for the first time about its text."""
 
     def __init__(self) -> None:
         self._files: dict[Path, _Kept] = {}
         self._outcomes: dict[Path, str] = {}
+        self._confirmed: dict[Path, str] = {}
 
     def keep(self, kernel: Kernel, file: object, code: str) -> None:
         """Remember the file from whose guess a kernel was made.
@@ -59,6 +62,16 @@ class Guesses:
     def outcome(self, kernel: Kernel) -> str | None:
         """Return what `note` was told about a kernel's guess; None if other launches were not tried."""
         return self._outcomes.get(kernel.path)
+
+    def confirm(self, kernel: Kernel) -> None:
+        """Remember that a kernel's launch is right at sizes that differ in M, N and K, too."""
+        if not self.is_confirmed(kernel):
+            self._confirmed[kernel.path] = kernel.text
+            self.confirmed.emit(kernel)
+
+    def is_confirmed(self, kernel: Kernel) -> bool:
+        """Return whether `confirm` was told about this text of a kernel."""
+        return self._confirmed.get(kernel.path) == kernel.text
 
     def code(self, base: Kernel, text: str) -> str | None:
         """Return an edited text without the guess; None if its launch is not a guess, or was edited, too.
