@@ -155,16 +155,13 @@ def _first_with_blocks(kernel: Kernel, wanted: Problem, problems: Iterable[Probl
 def _fitting(kernel: Kernel, sizes: dict[str, int], must_hold: tuple[Expression, ...]) -> Iterator[tuple[int, ...]]:
     """Yield the combinations of values of the parameters for which all conditions hold at a size.
 
-    Smaller values than the offered ones are tried, too. A parameter with a single value keeps it: if a kernel was
-    described by a guess, other values may be wrong although its conditions allow them.
+    Smaller values than the offered ones are tried, too, unless a parameter has a single value: then a guess has
+    described the kernel by its launches, and other values may be wrong although the conditions allow them: a loop
+    whose step is the threads divided by a tile's columns has no end if a block has fewer threads.
     """
+    small = _SMALL if all(offered[1:] for offered in kernel.params.values()) else ()
     choices = tuple(
-        (
-            name,
-            tuple(sorted({value for value in (*_SMALL, *offered) if value <= max(offered)}))
-            if offered[1:]
-            else offered,
-        )
+        (name, tuple(sorted({value for value in (*small, *offered) if value <= max(offered)})))
         for name, offered in kernel.params.items()
     )
     with_sizes = [e for e in must_hold if e.names() & sizes.keys()]
