@@ -22,8 +22,8 @@ class Guesses:
     """The guess of the chosen kernel is to be shown and tried."""
     noted = Signal(Kernel)
     """`note` was called about this kernel."""
-    confirmed = Signal(Kernel)
-    """`confirm` was called about this kernel, for the first time about its text."""
+    confirmed = Signal()
+    """`confirm` was called about another text."""
 
     def __init__(self) -> None:
         self._files: dict[Path, _Kept] = {}
@@ -63,11 +63,11 @@ class Guesses:
         """Return what `note` was told about a kernel's guess; None if other launches were not tried."""
         return self._outcomes.get(kernel.path)
 
-    def confirm(self, kernel: Kernel) -> None:
-        """Remember that a kernel's launch is right at sizes that differ in M, N and K, too."""
-        if not self.is_confirmed(kernel):
-            self._confirmed[kernel.path] = kernel.text
-            self.confirmed.emit(kernel)
+    def confirm(self, path: Path, text: str) -> None:
+        """Remember that the launch in a kernel's text is right at sizes that differ in M, N and K, too."""
+        if self._confirmed.get(path) != text:
+            self._confirmed[path] = text
+            self.confirmed.emit()
 
     def is_confirmed(self, kernel: Kernel) -> bool:
         """Return whether `confirm` was told about this text of a kernel."""

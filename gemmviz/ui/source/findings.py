@@ -102,7 +102,7 @@ class FindingsPanel(QWidget):
         listen(self, session.findings.changed, self.refresh)
         listen(self, session.choice.chosen, self.refresh)
         listen(self, session.cursor.recorded, self.refresh)
-        listen(self, session.guesses.confirmed, lambda _: self.refresh())
+        listen(self, session.guesses.confirmed, self.refresh)
         listen(self, session.preferences.themed, self.refresh)
         self.refresh()
 

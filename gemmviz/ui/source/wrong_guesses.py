@@ -63,7 +63,7 @@ class WrongGuesses:
         if not isinstance(file, GuessedFile):
             return
         if file.guess.right:
-            guesses.confirm(kernel)
+            guesses.confirm(kernel.path, kernel.text)
         if file.guess.settled or guesses.outcome(kernel) is not None:
             return
         cursor, sizes = self._session.cursor, list[Problem]()
@@ -95,7 +95,7 @@ class WrongGuesses:
         here = self._right_here
         self.close()
         if self._session.guesses.file(kernel) is file and settled.right and not settled.settled:
-            self._session.guesses.confirm(kernel)
+            self._session.guesses.confirm(kernel.path, kernel.text)
         self._session.cursor.doubt(False)
         if self._session.guesses.file(kernel) is not file or choice.unsaved(kernel) or not settled.settled:
             return  # it was edited, or opened again, in the meantime; or there is nothing to say
