@@ -218,6 +218,18 @@ def test_a_click_on_the_size_opens_size_and_parameters(window, qtbot):
     window.size_popover.close()
 
 
+def test_a_size_of_five_digits_is_whole_in_its_box(window):
+    row = window.recording.size_row
+    row.show_problem(Problem(30000, 16384, 20480))
+    window.size_popover.open(QPoint(10, 10))
+    for box in row.boxes.values():
+        line = box.lineEdit()
+        # Qt keeps two pixels free at each side of the text.
+        assert line.contentsRect().width() >= line.fontMetrics().horizontalAdvance(box.text()) + 4
+    window.size_popover.close()
+    row.show_problem(window.session.choice.problem)
+
+
 def test_the_size_says_why_the_schedule_chose_its_tile(window):
     row, choice = window.size_popover.schedule, window.session.choice
     window.size_popover.open(QPoint(10, 10))
