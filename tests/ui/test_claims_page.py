@@ -35,7 +35,6 @@ from gemmviz.engine.messages import (
     Progress,
     Result,
 )
-from gemmviz.language import set_language, tr
 from gemmviz.ui.claims.claims_page import ClaimsPage
 
 FAST = Quantity(Case("hostmult1", (64, 64, 64)), "gflops")
@@ -393,17 +392,3 @@ def test_unreadable_claims_are_reported(qtbot, monkeypatch):
     page = ClaimsPage(session, ClaimsRunner(session, FakeEngines()))
     qtbot.addWidget(page)
     assert "s9.toml" in page.counts.text() and not page.run_all.isEnabled()
-
-
-@pytest.mark.parametrize("code", ["es", "ko"])
-def test_titles_of_claims_are_in_the_chosen_language(code, make_page, qtbot):
-    claim = replace(RATIO, title="The bounds check")
-    set_language(code)
-    try:
-        page = make_page([claim])
-        title = tr("The bounds check")
-        assert title != "The bounds check" and page.list.items[claim.id].text(0) == title
-        page.list.choose(claim.id)
-        assert page.detail.title.text() == title
-    finally:
-        set_language("en")

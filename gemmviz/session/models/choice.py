@@ -303,10 +303,7 @@ class Choice:
         return kernel.defaults | picture_params(kernel, problem, kept) | kept
 
     def choose_bench(self, problem: Problem | None = None, params: dict[str, int] | None = None) -> None:
-        """Choose the size and parameters to measure with.
-
-        Parameters that the kernel's schedule chose follow the size.
-        """
+        """Choose the size and parameters to measure with; those that the kernel's schedule chose follow the size."""
         if problem is not None and self.bench_params == usual(self.kernel, self.bench_problem):
             self.bench_params = usual(self.kernel, problem)
         self.bench_problem = problem or self.bench_problem
