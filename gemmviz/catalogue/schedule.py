@@ -62,6 +62,11 @@ class Schedule:
     tiles: Expression
     cost: Expression
 
+    @property
+    def decides(self) -> frozenset[str]:
+        """The parameters that it gives values."""
+        return frozenset(name for one in self.sets for name, _ in one) | {name for name, _ in self.each}
+
 
 @dataclass(frozen=True)
 class Choice:

@@ -53,12 +53,18 @@ def usual(kernel: Kernel, problem: Problem, given: Mapping[str, int] | None = No
     return kernel.defaults | (found[0].params if found else {}) | given
 
 
+def left_open(kernel: Kernel, params: Mapping[str, int]) -> dict[str, int]:
+    """Return those of some parameters that the kernel's schedule does not decide, such as the number of GPUs."""
+    decided = kernel.schedule.decides if kernel.schedule is not None else frozenset()
+    return {name: value for name, value in params.items() if name not in decided}
+
+
 def why(kernel: Kernel, problem: Problem, params: Mapping[str, int]) -> str:
     """Return why a kernel has these parameters at a size, in a sentence or two; empty if no schedule chose them.
 
     The figures are modelled.
     """
-    found = scheduled(kernel, problem)
+    found = scheduled(kernel, problem, left_open(kernel, params))
     if not found or found[0].params != dict(params):
         return ""
     best = found[0]

@@ -1,4 +1,4 @@
-"""Collects the texts for people from the source and the kernels, and updates the catalogues.
+"""Collects the texts for people from the source, the kernels and the claims, and updates the catalogues.
 
 ``python -m gemmviz.language.collect`` adds new texts to ``resources/languages/*.po``, without a translation, and
 removes texts that are no longer used.
@@ -84,17 +84,31 @@ def kernel_texts(folder: Path) -> list[Text]:
     return found
 
 
+def claim_texts(folder: Path) -> list[Text]:
+    """Return the titles of the claims in a folder, and of their tables. All else is as their documents have it."""
+    found = []
+    for path in sorted(folder.glob("*.toml")):
+        file = path.relative_to(folder.parent.parent).as_posix()
+        table = tomllib.loads(path.read_text(encoding="utf-8"))
+        found += [Text(phrase, "", file, 1) for phrase in _read_of(table)]
+    return found
+
+
 def _read_of(table: dict[str, object]) -> Iterator[str]:
     for key, value in table.items():
         if isinstance(value, dict):
             yield from _read_of(value)
+        elif isinstance(value, list):
+            for one in value:
+                yield from _read_of(one) if isinstance(one, dict) else ()
         elif key in _READ and isinstance(value, str) and value:
             yield " ".join(value.split())  # a kernel keeps its texts without line breaks
 
 
 def all_texts() -> list[Text]:
     """Return every text of gemmviz that people read."""
-    return texts(Path(__file__).parent.parent) + kernel_texts(data.root("kernels"))
+    claims = claim_texts(data.root("resources") / "claims")
+    return texts(Path(__file__).parent.parent) + kernel_texts(data.root("kernels")) + claims
 
 
 def _literal(node: ast.expr) -> str | None:

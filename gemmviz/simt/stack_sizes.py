@@ -1,8 +1,8 @@
 """The size of a recorded thread's stack.
 
 Few threads use more than a few KiB of the memory that CUDA allows. Stacks of that size lie side by side in few pages,
-whose first use takes less time: see ``runtime/fibres.c``. They have no guard pages, so a run that may need more memory,
-or ends with a fault, is made again with large stacks.
+whose first use takes less time: see ``runtime/fibres.c`` and ``runtime/stacks.c``. They have no guard pages, so a run
+that may need more memory, or ends with a fault, is made again with large stacks.
 """
 
 import re

@@ -9,10 +9,11 @@ from window_driving import need_qt
 need_qt()
 
 from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QStyle, QStyleOptionComboBox
 
 from gemmviz.assembly.summary import summary
 from gemmviz.catalogue.ladder import find
-from gemmviz.language import set_language
+from gemmviz.language import LANGUAGES, set_language
 from gemmviz.ui.inspect.inspector import PANELS
 from gemmviz.ui.look.theme import READ, THEMES, contrast, rgb
 
@@ -56,6 +57,25 @@ def test_the_tab_shows_the_resources_and_the_main_loop(tab):
     multiply = next(at for at, line in enumerate(source) if line.strip().startswith("sum += As"))
     assert texts(tab.source, 1)[multiply].startswith(f"{summary(listing).whole.counts['FFMA']} FFMA ")
     assert "FFMA" in tab.source.model().index(multiply, 1).data(Qt.ItemDataRole.ToolTipRole)
+
+
+@pytest.mark.parametrize("code", LANGUAGES)
+def test_the_usual_architecture_is_whole_in_its_box(make_inspector, code):
+    """In Spanish the first words took the whole box."""
+    set_language(code)
+    try:
+        inspector = make_inspector(376, 640)
+        inspector.show_panel("assembly")
+        filled(inspector.assembly)
+        box, option = inspector.assembly.architecture, QStyleOptionComboBox()
+        box.initStyleOption(option)
+        room = box.style().subControlRect(
+            QStyle.ComplexControl.CC_ComboBox, option, QStyle.SubControl.SC_ComboBoxEditField
+        )
+        assert "sm_80" in box.currentText()
+        assert box.fontMetrics().horizontalAdvance(box.currentText()) <= room.width()
+    finally:
+        set_language("en")
 
 
 def test_a_source_line_marks_its_instructions_and_an_instruction_its_line(tab, qtbot):

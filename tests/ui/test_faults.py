@@ -7,7 +7,7 @@ import signal
 from itertools import pairwise
 
 import pytest
-from window_driving import RECORDING_MS, need_qt, open_trusted, wait_guessed, wait_recorded
+from window_driving import RECORDING_MS, bare, need_qt, open_trusted, wait_guessed, wait_recorded
 
 need_qt()
 
@@ -67,6 +67,21 @@ def test_a_file_without_a_kernel_is_reported_without_a_wrong_remedy(window, tmp_
     sentence = window.session.messages.current.text
     assert "no kernel in this file" in sentence and message in sentence
     assert "describe" not in sentence
+
+
+def test_the_header_with_the_kernel_of_a_host_file_is_opened_by_a_click(window, tmp_path):
+    kernel = bare(window, tmp_path).read_text()
+    (tmp_path / "include").mkdir()
+    (tmp_path / "include" / "kernels.cuh").write_text(kernel)
+    (tmp_path / "bare.cu").unlink()
+    main = tmp_path / "main.cu"
+    main.write_text('#include "include/kernels.cuh"\nint main() { return 0; }\n')
+    window.open_file(main)
+    wait_guessed(window)
+    assert window.message_bar.answers[0].text() == "Open include/kernels.cuh"
+    window.message_bar.answer(0)
+    wait_guessed(window)
+    assert window.session.choice.base.path == tmp_path / "include" / "kernels.cuh"
 
 
 @pytest.mark.parametrize(

@@ -216,11 +216,13 @@ def test_a_corrected_guess_is_an_edit_and_saving_writes_it(window, qtbot, tmp_pa
     code = path.read_text()
     open_trusted(window, path)
     form = check_guess(window)
-    qtbot.waitUntil(form.ok.isEnabled, timeout=RECORDING_MS)
+    qtbot.waitUntil(form.is_right, timeout=RECORDING_MS)
     described = form.accepted_text()
     form.accept()
     assert window.source.toPlainText() == described != code
     assert window.source_heading.whole == "bare.cu, edited" and path.read_text() == code
+    # The form has tried it where M, N and K differ.
+    assert window.session.guesses.is_confirmed(window.session.choice.kernel)
     assert window.files.saving.save() and path.read_text() == described
     assert window.source_heading.whole == "bare.cu"
 

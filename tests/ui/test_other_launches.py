@@ -157,3 +157,81 @@ def test_a_kernel_that_multiplies_no_matrices_is_told_from_one_that_computes_a_w
     assert window.session.choice.base.path == path
     form = check_guess(window)
     form.reject()
+
+
+TURNED = """
+__global__ void turned(const float *A, const float *B, float *C, int M, int N, int K)
+{
+    int row = blockIdx.y * blockDim.y + threadIdx.y, col = blockIdx.x * blockDim.x + threadIdx.x;
+    if (row < M && col < N) {
+        float sum = 0;
+        for (int k = 0; k < K; k++)
+            sum += A[row * K + k] * B[k * N + col];
+        C[row * N + col] = sum;
+    }
+}
+
+void run(const float *A, const float *B, float *C, int M, int N, int K)
+{
+    dim3 block(8, 8), grid((M + 7) / 8, (N + 7) / 8);
+    turned<<<grid, block>>>(A, B, C, M, N, K);
+}
+"""
+
+
+def open_square(window, qtbot, path, text):
+    """Open a file at a size whose M, N and K are equal, and wait until its launch is no longer in doubt."""
+    path.write_text(text)
+    open_trusted(window, path)
+    wait_shown(window, qtbot)
+    recording = window.session.cursor.playable.recording
+    assert recording.wrong == 0 and recording.m == recording.n == recording.k
+    doubted = window.session.cursor.in_doubt, window.stage.moment().judged, window.source_side.findings.summary
+    qtbot.waitUntil(lambda: not window.session.cursor.in_doubt, timeout=RECORDING_MS)
+    return doubted
+
+
+def test_a_grid_with_exchanged_sides_is_not_called_correct_where_the_size_is_square(window, qtbot, tmp_path):
+    doubted, judged, summary = open_square(window, qtbot, tmp_path / "turned.cu", TURNED)
+    assert doubted and not judged and summary.startswith("Correct at 16³")
+    assert "the sides of the grid are exchanged: as the file itself has them, it is wrong" in (
+        window.message_bar.text.text()
+    )
+    assert window.session.choice.kernel.grid[0].names() == {"N"}
+    wait_shown(window, qtbot)
+    assert window.source_side.findings.summary.partition(";")[0] == "Correct" and window.stage.moment().judged
+
+
+def test_a_launch_that_is_right_where_m_n_and_k_differ_is_called_correct(window, qtbot, tmp_path):
+    right = TURNED.replace("(M + 7) / 8, (N + 7) / 8", "(N + 7) / 8, (M + 7) / 8")
+    doubted, _, _ = open_square(window, qtbot, tmp_path / "right.cu", right)
+    assert doubted
+    assert window.source_side.findings.summary.partition(";")[0] == "Correct" and window.stage.moment().judged
+    assert "guessed" in window.message_bar.text.text() and "not right" not in window.message_bar.text.text()
+    # It is tried once for a text, not for each recording.
+    window.session.choice.choose(problem=Problem.cube(24))
+    wait_shown(window, qtbot)
+    assert not window.session.cursor.in_doubt
+
+
+def test_a_kernel_for_square_matrices_is_not_tried_at_others(window, qtbot, tmp_path):
+    square = TURNED.replace(", int M, int N, int K", ", int N").replace("B, C, M, N, K", "B, C, N")
+    square = square.replace("M", "N").replace("K", "N")
+    doubted, judged, _ = open_square(window, qtbot, tmp_path / "square.cu", square)
+    assert not doubted and judged and window.source_side.findings.summary.partition(";")[0] == "Correct"
+
+
+def test_an_own_launch_is_called_correct_at_the_square_size_until_others_were_checked(window, qtbot, tmp_path):
+    path = tmp_path / "own.cu"
+    front = (
+        '// ---gemmviz\n// entry = "turned"\n// args = ["A", "B", "C", "M", "N", "K"]\n// block = [8, 8]\n'
+        '// grid = ["ceil(M / 8)", "ceil(N / 8)"]\n// ---\n'
+    )
+    path.write_text(front + TURNED)
+    open_trusted(window, path)
+    wait_shown(window, qtbot)
+    findings = window.source_side.findings
+    assert findings.summary.startswith("Correct at 16³")
+    window.session.choice.choose(problem=Problem(16, 24, 32))
+    wait_shown(window, qtbot)
+    assert "defect" in findings.summary

@@ -1,7 +1,7 @@
 """The note on an outdated picture stays within its box, however long the kernel's name is."""
 
 from pixels import pixel, pixels
-from PySide6.QtCore import QRectF, Qt
+from PySide6.QtCore import QPoint, QRect, QRectF, Qt
 from PySide6.QtGui import QFont, QFontMetricsF
 from recordings import small_tiled
 
@@ -55,6 +55,24 @@ def test_a_message_leaves_no_parts_of_letters_at_its_sides(window, qtbot) -> Non
     window.session.messages.tell(Message("A message.", "warning", lasting=True))
     qtbot.waitUntil(window.message_bar.isVisible)
     assert window.message_bar.width() >= window.message_bar.parentWidget().width() - 12
+    window.session.messages.tell(None)
+
+
+def test_a_message_covers_no_text_beside_the_bars_of_a_wide_window(window, qtbot) -> None:
+    """It covered the beginning of "not measured yet"."""
+    window.resize(1920, 1080)
+    qtbot.waitUntil(lambda: window.strip.width() == 1920)
+    window.session.messages.tell(Message("A message.", "warning", lasting=True))
+    qtbot.waitUntil(window.message_bar.isVisible)
+    bar, strip = window.message_bar, window.strip
+
+    def place(widget):
+        return QRect(widget.mapTo(window, QPoint()), widget.size())
+
+    qtbot.waitUntil(lambda: place(bar).left() == place(strip.bars).left())
+    beside = (strip.heading, strip.below, strip.headline, strip.detail, strip.tag, strip.note, strip.button)
+    assert [one for one in beside if one.isVisible() and place(one).intersects(place(bar))] == []
+    assert place(strip.bars).width() == place(bar).width() and place(bar).top() >= place(strip).top()
     window.session.messages.tell(None)
 
 

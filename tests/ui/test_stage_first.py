@@ -7,6 +7,7 @@ from PySide6.QtCore import QPoint, QRectF, Qt
 from PySide6.QtWidgets import QApplication
 from window_driving import wait_recorded
 
+from gemmviz.catalogue.problem import Problem
 from gemmviz.catalogue.scheduled import usual
 from gemmviz.session import Message
 from gemmviz.ui.panels.on_stage import OnStage
@@ -217,17 +218,54 @@ def test_a_click_on_the_size_opens_size_and_parameters(window, qtbot):
     window.size_popover.close()
 
 
-def test_the_size_says_why_the_schedule_chose_its_tile(window):
-    choice = window.session.choice
+def test_a_size_of_five_digits_is_whole_in_its_box(window):
+    row = window.recording.size_row
+    row.show_problem(Problem(30000, 16384, 20480))
     window.size_popover.open(QPoint(10, 10))
-    assert not window.size_popover.reason.isVisible()
+    for box in row.boxes.values():
+        line = box.lineEdit()
+        # Qt keeps two pixels free at each side of the text.
+        assert line.contentsRect().width() >= line.fontMetrics().horizontalAdvance(box.text()) + 4
+    window.size_popover.close()
+    row.show_problem(window.session.choice.problem)
+
+
+def test_the_size_says_why_the_schedule_chose_its_tile(window):
+    row, choice = window.size_popover.schedule, window.session.choice
+    window.size_popover.open(QPoint(10, 10))
+    assert not row.isVisible()
     window.size_popover.close()
     choice.kernel = next(kernel for kernel in choice.kernels if kernel.name == "every_shape")
+    choice.problem, choice.params = Problem(64, 64, 256), choice.kernel.defaults | choice.kernel.demo.params
     choice.bench_params = usual(choice.kernel, choice.bench_problem)
+    choice.bench_chosen.emit()
     window.size_popover.open(QPoint(10, 10))
-    text = window.size_popover.reason.text()
-    assert window.size_popover.reason.isVisible() and "Tiles of" in text and "of 132 multiprocessors busy" in text
+    shown, measured = row.reason.text().split("\n")
+    assert "BM = 8" in shown and "Tiles of 8 x 64 keep 8 of 132 multiprocessors busy" in shown and row.take.isVisible()
+    assert measured.startswith("To measure, at 512³: Tiles of") and "of 132 multiprocessors busy" in measured
     window.size_popover.close()
+
+
+def test_the_parameters_of_the_schedule_are_taken_by_a_click_and_follow_the_size(window, qtbot):
+    choice = window.session.choice
+    choice.auto = False
+    try:
+        choice.choose_kernel(next(kernel for kernel in choice.kernels if kernel.name == "tf32"))
+        row, demo = window.size_popover.schedule, choice.params
+        choice.choose(params={"STAGES": 3})
+        choice.choose(Problem(256, 256, 256))
+        assert choice.params == demo | {"STAGES": 3}  # the user has chosen one of them
+        window.size_popover.open(QPoint(10, 10))
+        qtbot.mouseClick(row.take, Qt.MouseButton.LeftButton)
+        assert choice.params == usual(choice.kernel, choice.problem) and not row.take.isVisible()
+        assert row.reason.text().startswith("The schedule chose these parameters for 256³. Tiles of 64 x 64")
+        choice.choose(Problem(512, 512, 640))
+        assert choice.params == usual(choice.kernel, Problem(512, 512, 640))
+        choice.choose(Problem(128, 128, 192))
+        assert choice.params == demo
+    finally:
+        window.size_popover.close()
+        choice.auto = True
 
 
 def test_a_lesson_keeps_its_size(window, qtbot):

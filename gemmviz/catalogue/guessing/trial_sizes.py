@@ -1,6 +1,6 @@
 """The sizes at which a guess is tried, and whether it has a launch there."""
 
-from gemmviz.catalogue.errors import GemmvizError
+from gemmviz.catalogue.errors import FrontMatterError, GemmvizError
 from gemmviz.catalogue.kernel import Kernel
 from gemmviz.catalogue.launch import launch, nearest_size
 from gemmviz.catalogue.problem import Problem
@@ -34,6 +34,22 @@ def broad_size(kernel: Kernel) -> Problem | None:
     if size is None or not size.k < size.m < size.n or size.m * size.n * size.k > MOST_PRODUCTS:
         return None
     return size
+
+
+def less_equal_sizes(kernel: Kernel, size: Problem) -> list[Problem]:
+    """Return small sizes of which more extents differ than of a size; none where the kernel takes only equal ones.
+
+    A launch that exchanges M and N, or takes one for the other, is right at equal sizes and wrong there.
+    """
+    try:
+        found = [one for one in (first_size(kernel), broad_size(kernel)) if one is not None]
+    except FrontMatterError:  # a condition that has no value at some size
+        return []
+    return [one for one in dict.fromkeys(found) if _different(one) > _different(size) and has_blocks(kernel, one)]
+
+
+def _different(size: Problem) -> int:
+    return len({size.m, size.n, size.k})
 
 
 def has_blocks(kernel: Kernel, size: Problem) -> bool:

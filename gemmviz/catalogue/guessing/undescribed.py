@@ -45,7 +45,8 @@ def what_to_do(text: str, path: Path) -> str:
         return tr(
             "no front matter, and none can be guessed: it starts with a line `// ---gemmviz` and ends with `// ---`"
         )
-    if files := _with_kernels(text, path):
+    if files := files_instead(text, path):
+        files = [*files[:_MOST_NAMED], "…"] if len(files) > _MOST_NAMED else files
         return trn(
             "no front matter, and no kernel in this file. A file beside it has one: open {files}",
             "no front matter, and no kernel in this file. Open one of the files beside it that have kernels: {files}",
@@ -56,6 +57,18 @@ def what_to_do(text: str, path: Path) -> str:
         "no front matter, and no kernel in this file: nothing in it is marked `__global__`. "
         "Open the file that holds the kernel, or mark the function that is to run on the GPU."
     )
+
+
+def files_instead(text: str, path: Path) -> list[str]:
+    """Return the first files with kernels, by their paths from a file's folder; none for a file with its own kernel.
+
+    Parameters
+    ----------
+    text, path
+        The file.
+    """
+    has_none = bool(text.strip()) and path.suffix != ".c" and _MARK not in text and not has_kernel(text, path)
+    return _with_kernels(text, path) if has_none else []
 
 
 def _with_kernels(text: str, path: Path) -> list[str]:
@@ -70,8 +83,7 @@ def _with_kernels(text: str, path: Path) -> list[str]:
 
 def _having(folder: Path, names: Iterable[str]) -> list[str]:
     read = (name for name in islice(names, _MOST_READ) if _MARK in _text(folder / name))
-    found = list(islice(read, _MOST_NAMED + 1))
-    return [*found[:_MOST_NAMED], "…"] if len(found) > _MOST_NAMED else found
+    return list(islice(read, _MOST_NAMED + 1))
 
 
 def _text(path: Path) -> str:

@@ -12,7 +12,7 @@ from gemmviz.catalogue.launch import Launch, launch
 from gemmviz.catalogue.own_name import told_apart
 from gemmviz.catalogue.problem import Problem
 from gemmviz.catalogue.schedule import made_for
-from gemmviz.catalogue.scheduled import usual
+from gemmviz.catalogue.scheduled import left_open, usual
 from gemmviz.language import tr
 from gemmviz.session.tour.stop import Setting
 from gemmviz.session.values import kernel_names
@@ -233,9 +233,9 @@ class Choice:
     ) -> None:
         """Choose a rung, at its demo, or at the size that the user has chosen.
 
-        At the demo's size the parameters are those of the demo, else they are small enough that several tiles are
-        visible. If a rung does not take the chosen size, or if `problem` is given, another size is used for this rung
-        only; the next rung has the chosen size again. An edited rung is chosen with its edits.
+        The parameters are those of `picture_params`. If a rung does not take the chosen size, or if `problem` is
+        given, another size is used for this rung only; the next rung has the chosen size again. An edited rung is
+        chosen with its edits.
         """
         base = self._base_of(kernel)
         self.breaks = ()
@@ -272,6 +272,8 @@ class Choice:
     ) -> None:
         """Choose the size, some parameters, the order of the blocks, or the view.
 
+        Parameters that the kernel's schedule decides follow the size, unless the user has chosen one of them.
+
         Parameters
         ----------
         problem, params, order, as_written
@@ -280,6 +282,8 @@ class Choice:
             Whether the next rungs are shown at this size, too, because the user chose it deliberately.
         """
         before = (self.problem, self.params, self.order, self.as_written)
+        if problem is not None and self._nobody_chose_params():
+            self.params = self._shown_params(problem)
         self.problem = problem or self.problem
         if problem is not None and stays:
             self.wanted = problem
@@ -289,11 +293,17 @@ class Choice:
         if before != (self.problem, self.params, self.order, self.as_written):
             self.chosen.emit()
 
-    def choose_bench(self, problem: Problem | None = None, params: dict[str, int] | None = None) -> None:
-        """Choose the size and parameters to measure with.
+    def _nobody_chose_params(self) -> bool:
+        """Whether a schedule decides parameters, and they are those with which the kernel is shown at this size."""
+        return self.kernel.schedule is not None and self.params == self._shown_params(self.problem)
 
-        Parameters that the kernel's schedule chose follow the size.
-        """
+    def _shown_params(self, problem: Problem) -> dict[str, int]:
+        """Return the parameters for a size; those that a schedule does not decide stay."""
+        kernel, kept = self.kernel, left_open(self.kernel, self.params)
+        return kernel.defaults | picture_params(kernel, problem, kept) | kept
+
+    def choose_bench(self, problem: Problem | None = None, params: dict[str, int] | None = None) -> None:
+        """Choose the size and parameters to measure with; those that the kernel's schedule chose follow the size."""
         if problem is not None and self.bench_params == usual(self.kernel, self.bench_problem):
             self.bench_params = usual(self.kernel, problem)
         self.bench_problem = problem or self.bench_problem
@@ -302,10 +312,12 @@ class Choice:
 
     def schedule_for(self, multiprocessors: int | None) -> None:
         """Make schedules for a GPU with so many multiprocessors; parameters that the kernel's chose follow."""
-        followed = self.bench_params == usual(self.kernel, self.bench_problem)
+        followed, shown = self.bench_params == usual(self.kernel, self.bench_problem), self._nobody_chose_params()
         made_for(multiprocessors)
         if followed:
             self.choose_bench(params=usual(self.kernel, self.bench_problem))
+        if shown:
+            self.choose(params=self._shown_params(self.problem))
 
     # The ladder
 

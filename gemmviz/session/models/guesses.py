@@ -22,10 +22,13 @@ class Guesses:
     """The guess of the chosen kernel is to be shown and tried."""
     noted = Signal(Kernel)
     """`note` was called about this kernel."""
+    confirmed = Signal()
+    """`confirm` was called about another text."""
 
     def __init__(self) -> None:
         self._files: dict[Path, _Kept] = {}
         self._outcomes: dict[Path, str] = {}
+        self._confirmed: dict[Path, str] = {}
 
     def keep(self, kernel: Kernel, file: object, code: str) -> None:
         """Remember the file from whose guess a kernel was made.
@@ -59,6 +62,16 @@ class Guesses:
     def outcome(self, kernel: Kernel) -> str | None:
         """Return what `note` was told about a kernel's guess; None if other launches were not tried."""
         return self._outcomes.get(kernel.path)
+
+    def confirm(self, path: Path, text: str) -> None:
+        """Remember that the launch in a kernel's text is right at sizes that differ in M, N and K, too."""
+        if self._confirmed.get(path) != text:
+            self._confirmed[path] = text
+            self.confirmed.emit()
+
+    def is_confirmed(self, kernel: Kernel) -> bool:
+        """Return whether `confirm` was told about this text of a kernel."""
+        return self._confirmed.get(kernel.path) == kernel.text
 
     def code(self, base: Kernel, text: str) -> str | None:
         """Return an edited text without the guess; None if its launch is not a guess, or was edited, too.

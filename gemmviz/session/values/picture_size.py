@@ -1,6 +1,6 @@
-"""Size and parameters for the stage: the demo's, else small ones that still show several blocks."""
+"""Size and parameters for the stage: the demo's, the schedule's, else small ones that still show several blocks."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from heapq import nsmallest
@@ -14,6 +14,7 @@ from gemmviz.catalogue.expression import Expression
 from gemmviz.catalogue.kernel import Kernel
 from gemmviz.catalogue.launch import MAX_THREADS_PER_BLOCK, launch, nearest_size
 from gemmviz.catalogue.problem import Problem
+from gemmviz.catalogue.scheduled import left_open, scheduled
 
 _SMALL = (2, 4, 8, 16, 32)
 _SIZES = (16, 32, 64, 128, 256)
@@ -35,14 +36,27 @@ class _Shape:
     oversized: bool
 
 
-def picture_params(kernel: Kernel, problem: Problem) -> dict[str, int]:
-    """Return parameters with which a small problem still shows several blocks: about four, nearly square.
+def picture_params(kernel: Kernel, problem: Problem, given: Mapping[str, int] | None = None) -> dict[str, int]:
+    """Return the parameters with which a kernel is shown at a size.
 
-    At the size of the kernel's demo they are the demo's. The result is empty if the kernel has no parameters, or if
-    none of the tried values fits.
+    At the size of the kernel's demo they are the demo's. Elsewhere a kernel with a schedule has those that it takes at
+    that size, as when it is measured: this is what such a kernel is about. Another kernel has parameters with which a
+    small problem still shows several blocks: about four, nearly square. The result is empty if the kernel has no
+    parameters, or if none of the tried values fits.
+
+    Parameters
+    ----------
+    kernel, problem
+        The kernel, and the size.
+    given
+        Values of parameters that a schedule does not decide; None: the demo's, or the defaults.
     """
     if kernel.demo is not None and kernel.demo.size == (problem.m, problem.n, problem.k):
         return dict(kernel.demo.params)
+    if kernel.schedule is not None:
+        usual = kernel.defaults | (kernel.demo.params if kernel.demo is not None else {})
+        if chosen := scheduled(kernel, problem, left_open(kernel, usual if given is None else given)):
+            return chosen[0].params
     return dict(_small_params(_Same(kernel), problem)) if kernel.params else {}
 
 
@@ -141,16 +155,13 @@ def _first_with_blocks(kernel: Kernel, wanted: Problem, problems: Iterable[Probl
 def _fitting(kernel: Kernel, sizes: dict[str, int], must_hold: tuple[Expression, ...]) -> Iterator[tuple[int, ...]]:
     """Yield the combinations of values of the parameters for which all conditions hold at a size.
 
-    Smaller values than the offered ones are tried, too. A parameter with a single value keeps it: if a kernel was
-    described by a guess, other values may be wrong although its conditions allow them.
+    Smaller values than the offered ones are tried, too, unless a parameter has a single value: then a guess has
+    described the kernel by its launches, and other values may be wrong although the conditions allow them: a loop
+    whose step is the threads divided by a tile's columns has no end if a block has fewer threads.
     """
+    small = _SMALL if all(offered[1:] for offered in kernel.params.values()) else ()
     choices = tuple(
-        (
-            name,
-            tuple(sorted({value for value in (*_SMALL, *offered) if value <= max(offered)}))
-            if offered[1:]
-            else offered,
-        )
+        (name, tuple(sorted({value for value in (*small, *offered) if value <= max(offered)})))
         for name, offered in kernel.params.items()
     )
     with_sizes = [e for e in must_hold if e.names() & sizes.keys()]

@@ -1,31 +1,23 @@
 // Runs the threads of a block or of a cluster as fibres, each from one wait to the next: see scheduler.c for their
 // order. The lanes of a warp wait for each other at an instruction of the whole warp.
-#define _GNU_SOURCE
 #include "fibres.h"
 #include "kernel_calls/hopper.h"
 #include "pages.h"
+#include "stacks.h"
 #include "stop.h"
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 
-// A stack of at least GUARDED_BYTES has a guard page. Such stacks begin at different offsets in a page: otherwise the
-// frames of all threads use the same lines of the cache. Smaller ones lie side by side without guard pages, in huge
-// pages: new small pages for each stack take longer than all that the threads of some kernels do. Python gives such
-// stacks, with an odd number of lines of the cache, if no function of the kernel has a large frame. A function that
-// begins with less than LEAST_BYTES left ends the run with GV_AGAIN: these are for the recorder's own functions, or for
-// one that calls no other. So does a fault, and a stack whose last word is in use.
-enum { GUARDED_BYTES = 64 << 10, LEAST_BYTES = 3 << 10 };
+// A large stack has a guard page (stacks.c). Such stacks begin at different offsets in a page: otherwise the frames of
+// all threads use the same lines of the cache. Smaller ones lie side by side without guard pages, in huge pages: new
+// small pages for each stack take longer than all that the threads of some kernels do. Python gives such stacks, with
+// an odd number of lines of the cache, if no function of the kernel has a large frame. A function that begins with less
+// than LEAST_BYTES left ends the run with GV_AGAIN: these are for the recorder's own functions, or for one that calls
+// no other. So does a fault, and a stack whose last word is in use.
+enum { LEAST_BYTES = 3 << 10 };
 enum { STAGGERS = 64, STAGGER_BYTES = 5 * 64, PAGE_BYTES = 4096 };
-enum { GUARD_INSTALL = 102 /* MADV_GUARD_INSTALL, which older headers do not have */ };
 
 gv_together gv_cluster;
-
-// The stacks of a run that only counted: often the recorded run with the same threads comes next.
-static struct {
-    char *at;
-    uint64_t bytes, each;
-} kept_stacks;
 
 uint3 gv_thread_index(void) { return gv_cluster.thread_index; }
 uint3 gv_block_index(void) { return gv_cluster.block_index; }
@@ -277,12 +269,10 @@ void gv_end_fibre(void)
     __builtin_unreachable();
 }
 
-static int has_guards(void) { return gv_now.run->stack_bytes >= GUARDED_BYTES; }
-
 static void start(gv_fibre *f)
 {
     uint64_t bytes = gv_now.run->stack_bytes, thread = (uint64_t)(f - gv_cluster.fibres);
-    uint64_t unused = has_guards() ? thread % STAGGERS * STAGGER_BYTES : 0;
+    uint64_t unused = gv_has_guards(gv_now.run->stack_bytes) ? thread % STAGGERS * STAGGER_BYTES : 0;
     f->started = 1;
     gv_context_begin(&f->context, gv_cluster.stacks + thread * bytes, bytes - unused, fibre_main);
 }
@@ -307,51 +297,6 @@ uint32_t gv_resume(uint32_t thread)
     return gv_now.thread;
 }
 
-// So many addresses before and after the stacks have no memory: an index far outside of a local array is a fault, and
-// changes nothing else. An index of 32 bits goes so far in an array of floats. 0 if the process has too few addresses.
-static uint64_t apart = (uint64_t)8 << 30;
-
-// New memory that begins at a multiple of GV_HUGE, with these addresses around it.
-static char *mapped(uint64_t bytes)
-{
-    int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE;
-    char *whole = mmap(NULL, bytes + 2 * apart + GV_HUGE, PROT_NONE, flags, -1, 0);
-    if (whole == MAP_FAILED && apart) {
-        apart = 0;
-        whole = mmap(NULL, bytes + GV_HUGE, PROT_NONE, flags, -1, 0);
-    }
-    if (whole == MAP_FAILED) return MAP_FAILED;
-    uint64_t before = -(uintptr_t)whole % GV_HUGE;
-    if (before) munmap(whole, before);
-    whole += before;
-    munmap(whole + bytes + 2 * apart, GV_HUGE - before);
-    return mprotect(whole + apart, bytes, PROT_READ | PROT_WRITE) ? MAP_FAILED : whole + apart;
-}
-
-static void unmap(char *at, uint64_t bytes) { munmap(at - apart, bytes + 2 * apart); }
-
-// Returns the stacks of all threads; MAP_FAILED without memory.
-static char *stacks(uint64_t bytes, uint64_t each)
-{
-    if (kept_stacks.bytes == bytes && kept_stacks.each == each) {
-        kept_stacks.bytes = 0;
-        return kept_stacks.at;
-    }
-    if (kept_stacks.bytes) unmap(kept_stacks.at, kept_stacks.bytes);
-    kept_stacks.bytes = 0;
-    char *at = mapped(bytes);
-    if (!has_guards()) {
-        if (at != MAP_FAILED) madvise(at, bytes / GV_HUGE * GV_HUGE, MADV_HUGEPAGE);
-        return at;
-    }
-    // The lowest page of every stack is a guard page, so that an overflow is a fault and changes no other stack. Since
-    // Linux 6.13 a mapping may have guard pages; before, each one divides it, and to make and remove them takes longer.
-    for (uint64_t stack = 0; at != MAP_FAILED && stack < bytes; stack += each)
-        if (madvise(at + stack, PAGE_BYTES, GUARD_INSTALL))
-            mprotect(at + stack, PAGE_BYTES, PROT_NONE);
-    return at;
-}
-
 int gv_fibres_begin(void (*body)(void))
 {
     const gv_run *r = gv_now.run;
@@ -366,11 +311,11 @@ int gv_fibres_begin(void (*body)(void))
     gv_cluster.made = gv_cluster.turns + all;
     uint64_t bytes = (uint64_t)all * r->stack_bytes, unit = bytes % GV_HUGE < GV_MUCH ? PAGE_BYTES : GV_HUGE;
     gv_now.stacks_bytes = (bytes + unit - 1) / unit * unit;
-    gv_cluster.stacks = stacks(gv_now.stacks_bytes, r->stack_bytes);
-    if (!gv_cluster.fibres || !gv_cluster.states || !gv_cluster.turns || gv_cluster.stacks == MAP_FAILED) return 0;
+    gv_cluster.stacks = gv_new_stacks(gv_now.stacks_bytes, r->stack_bytes);
+    if (!gv_cluster.fibres || !gv_cluster.states || !gv_cluster.turns || !gv_cluster.stacks) return 0;
     gv_now.stacks = (uintptr_t)gv_cluster.stacks;
-    gv_now.stacks_apart = apart;
-    if (!has_guards()) {
+    gv_now.stacks_apart = gv_stacks_apart();
+    if (!gv_has_guards(gv_now.run->stack_bytes)) {
         gv_cluster.first_low = gv_now.stacks + LEAST_BYTES;
         gv_cluster.low_apart = r->stack_bytes;
     }
@@ -386,19 +331,13 @@ void gv_fibres_check(void)
 {
     uint64_t all = gv_cluster.blocks * gv_cluster.threads, words = gv_now.run->stack_bytes / sizeof(uintptr_t);
     const uintptr_t *last = (const uintptr_t *)gv_cluster.stacks;
-    for (uint64_t i = 0; i < all && !has_guards(); i++)
+    for (uint64_t i = 0; i < all && !gv_has_guards(gv_now.run->stack_bytes); i++)
         if (last[i * words]) gv_stop(GV_AGAIN);
 }
 
 void gv_fibres_end(void)
 {
-    if (gv_now.run->count_only) {
-        kept_stacks.at = gv_cluster.stacks;
-        kept_stacks.bytes = gv_now.stacks_bytes;
-        kept_stacks.each = gv_now.run->stack_bytes;
-    } else {
-        unmap(gv_cluster.stacks, gv_now.stacks_bytes);
-    }
+    gv_end_stacks(gv_cluster.stacks, gv_now.stacks_bytes, gv_now.run->stack_bytes, gv_now.run->count_only);
     free(gv_cluster.fibres);
     free(gv_cluster.states);
     free(gv_cluster.turns);

@@ -11,7 +11,7 @@
 //   rows pages values                        the thread and phase of each row; the memory of rows; their values
 //   access last_access                       records one access; one that is like the last of its instruction
 //   found_tiles                              the rows of the first blocks, when the tiles of boxes are known
-//   contexts                                 the switch from one thread to another; it calls nothing
+//   contexts stacks                          the switch from one thread to another; the memory of their stacks
 //   fibres async_copies                      threads and their waits; cp.async
 //   postponed                                instructions that a warp does together, later
 //   foreseen                                 rows of matrices that a warp is about to load

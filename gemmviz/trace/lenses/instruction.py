@@ -3,7 +3,7 @@
 `gemmviz.trace.origin.fragments` gives the lane that loads or stores each element. With ``wmma`` that lane holds it. An
 ``ldmatrix`` distributes its elements to other lanes: lane l gives the address of row l % 8 of the 8 x 8 matrix l / 8,
 and lane 4 r + c gets the elements 2 c and 2 c + 1 of row r of each matrix; transposed, of column r (PTX ISA,
-"ldmatrix"). The operands of a ``wgmma`` stay in shared memory.
+"ldmatrix"). An ``stmatrix`` takes them from the same lanes. The operands of a ``wgmma`` stay in shared memory.
 """
 
 import re
@@ -45,6 +45,8 @@ class Instruction:
         The fragments; None: not loaded yet, or never in registers. Their `slot` counts a lane's registers in order.
     dealt
         Whether A and B were loaded by ``ldmatrix``: their lanes follow from its definition.
+    turned
+        Whether B is the first operand: then columns of C are rows of the instruction.
     """
 
     kind: Kind
@@ -55,6 +57,7 @@ class Instruction:
     b: Fragment | None
     c: Fragment | None
     dealt: bool
+    turned: bool = False
 
 
 @lru_cache(maxsize=8)
@@ -100,9 +103,11 @@ def instruction(
     found = {f.matrix: f for f in fragments(playable, _operands(playable, block, warp), block, warp, step, cell)}
     if C not in found:
         return None
+    found[C] = _taken(playable, found[C])
+    turned = playable.recording.together == WARPGROUP and _is_turned(found[C])
     if playable.recording.together == WARPGROUP:
         kind: Kind = "wgmma"
-        sizes = (64, found[C].lane.shape[1], declared[3] if declared is not None else 16)
+        sizes = (64, found[C].lane.shape[0 if turned else 1], declared[3] if declared is not None else 16)
     elif declared is not None:
         kind, *shape = declared
         sizes = (shape[0], shape[1], shape[2])
@@ -110,15 +115,15 @@ def instruction(
         kind, sizes = "wmma", (*found[C].lane.shape, 0)
     m, n, k = sizes
     rows, columns = min(m, found[C].lane.shape[0]), min(n, MOST_COLUMNS)
-    c = _cut(found[C], _near(found[C], cell), (rows, columns))
+    c = _cut(found[C], _near(found[C], cell), (columns, 2 * _SIDE) if turned else (rows, columns))
     if kind == "wgmma":
-        c = _numbered_by_columns(found[C], c)
+        c = _numbered_by_eights(found[C], c, 0 if turned else 1)
     held = {}
     for matrix, size, at in ((A, (m, k), (c.row, -1)), (B, (k, n), (-1, c.column))):
         if matrix in found:
             held[matrix] = _dealt(playable, found[matrix], at, size) if kind == "mma" else found[matrix]
-    dealt = kind == "mma" and any(_deals(playable, f) is not None for f in held.values())
-    return Instruction(kind, m, n, k, held.get(A), held.get(B), c, dealt)
+    dealt = kind == "mma" and any(_moves(playable, f, "ldmatrix") is not None for f in held.values())
+    return Instruction(kind, m, n, k, held.get(A), held.get(B), c, dealt, turned)
 
 
 def _near(fragment: Fragment, cell: tuple[int, int] | None) -> tuple[int, int]:
@@ -148,13 +153,31 @@ def _cut(fragment: Fragment, near: tuple[int, int], size: tuple[int, int]) -> Fr
     )
 
 
-def _numbered_by_columns(whole: Fragment, part: Fragment) -> Fragment:
+def _taken(playable: Playable, fragment: Fragment) -> Fragment:
+    """Return sums by the lanes that hold them: where ``stmatrix`` stores them, another lane gives the address."""
+    transposed = _moves(playable, fragment, "stmatrix")
+    if transposed is None:
+        return fragment
+    row, of, shape = fragment.lane % _SIDE, fragment.slot % _SIDE, fragment.lane.shape
+    lane = np.where(fragment.lane >= 0, 4 * of + row // 2 if transposed else 4 * row + of // 2, -1)
+    return replace(fragment, lane=lane, slot=np.arange(lane.size).reshape(shape, order="F" if transposed else "C"))
+
+
+def _is_turned(sums: Fragment) -> bool:
+    """Return whether a lane holds neighbours in a column of C: neighbours in a row of the instruction."""
+    lane = sums.lane
+    return min(lane.shape) > 1 and bool(lane[0, 0] == lane[1, 0] != lane[0, 1])
+
+
+def _numbered_by_eights(whole: Fragment, part: Fragment, axis: int) -> Fragment:
     """Return a part of the sums of a wgmma with the register numbers of the instruction: 8 columns after 8 columns.
 
     PTX ISA, "Register Fragments and Shared Memory Matrix Layouts" of wgmma. A kernel may store them in another order.
+    The columns of the instruction run along `axis` of C.
     """
     far = int(whole.slot.max()) + 1
-    slot = _ranked(whole.lane, np.arange(whole.lane.shape[1]) // _SIDE * far + whole.slot)
+    eights = np.expand_dims(np.arange(whole.lane.shape[axis]) // _SIDE, 1 - axis)
+    slot = _ranked(whole.lane, eights * far + whole.slot)
     row, column = part.row - whole.row, part.column - whole.column
     rows, columns = part.lane.shape
     return replace(part, slot=slot[row : row + rows, column : column + columns])
@@ -169,16 +192,16 @@ def _ranked(lane: Ints, slot: Ints) -> Ints:
     return np.where(lane >= 0, rank.reshape(lane.shape), -1)
 
 
-def _deals(playable: Playable, fragment: Fragment) -> bool | None:
-    """Return whether a fragment was loaded by a transposing ldmatrix; None if it was not loaded by ldmatrix."""
+def _moves(playable: Playable, fragment: Fragment, name: str) -> bool | None:
+    """Return whether a fragment was moved by a transposing ldmatrix or stmatrix; None if not by that of this name."""
     lines = without_comments(playable.recording.text).lower().splitlines()
     line = lines[fragment.line - 1] if 0 < fragment.line <= len(lines) else ""
-    return bool(_TRANSPOSES.search(line)) if "ldmatrix" in line else None
+    return bool(_TRANSPOSES.search(line)) if name in line else None
 
 
 def _dealt(playable: Playable, fragment: Fragment, near: tuple[int, int], size: tuple[int, int]) -> Fragment:
     """Return the result of an ldmatrix for the row addresses of the lanes, cut to the size of the instruction."""
-    transposed = _deals(playable, fragment)
+    transposed = _moves(playable, fragment, "ldmatrix")
     if transposed is None:
         return _cut(fragment, near, size)
     # An ldmatrix may load the operands of two instructions side by side.

@@ -94,7 +94,7 @@ def numbers(playable: Playable, element: int, step: int) -> Iterator[Shown]:
     row, column = (int(at[0]) for at in recording.arrays[C].cells(np.array([element])))
     yield _known("A", (row, 0), recording.arrays[A].dtype, recording.a[row, 0])
     yield _known("B", (0, column), recording.arrays[B].dtype, recording.b[0, column])
-    yield Shown("sum", _sums(playable))
+    yield Shown("sum", sums_type(playable))
     written = step >= playable.first_write[element]
     yield _known("C", (row, column), recording.arrays[C].dtype, recording.c[row, column] if written else None)
 
@@ -108,7 +108,7 @@ def _known(array: str, at: tuple[int, int], dtype: str, value: Any) -> Shown:
 
 
 @per_recording
-def _sums(playable: Playable) -> str:
+def sums_type(playable: Playable) -> str:
     """Return the type of the sums, as the front matter declares it."""
     try:
         table = matter_table(playable.recording.text, Path(playable.recording.kernel))

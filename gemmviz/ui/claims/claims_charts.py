@@ -64,7 +64,7 @@ class ClaimChart(QWidget):
     def _heat(self, table: VerdictTable, stated: str, found: str) -> None:
         caption = tr(
             "{title}: {rows} (down) by {columns} (across), {unit}",
-            title=table.title,
+            title=tr(table.title),
             rows=table.row_axis,
             columns=table.column_axis,
             unit=table.unit,
@@ -84,7 +84,7 @@ def _of_table(table: VerdictTable) -> tuple[list[Pair], str, str]:
         for i, row in enumerate(table.rows):
             name = f"{row}, {column}" if len(table.columns) > 1 else row
             pairs.append(Pair(name, table.theirs[i][j], table.ours[i][j]))
-    return pairs, f"{table.title}, {table.unit}", table.origin
+    return pairs, f"{tr(table.title)}, {table.unit}", table.origin
 
 
 def _of_findings(verdict: ClaimVerdict) -> tuple[list[Pair], str, str]:

@@ -81,7 +81,7 @@ class ClaimDetail(QScrollArea):
         if shown == self._shown:
             return
         self._shown = shown
-        self.title.setText(claim.title)
+        self.title.setText(tr(claim.title))
         self.statement.setText(_says(claim))
         self._colour(self.verdict, RUNNING if running else badge(verdict), verdict.sentence)
         judged = elsewhere if elsewhere is not None and elsewhere.is_decided else None

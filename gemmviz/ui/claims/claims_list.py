@@ -79,7 +79,7 @@ class ClaimsList(QTreeWidget):
         self.refresh()
 
     def _add(self, heading: QTreeWidgetItem, claim: Claim) -> None:
-        item = QTreeWidgetItem([claim.title])
+        item = QTreeWidgetItem([tr(claim.title)])
         item.setData(0, _ID, claim.id)
         item.setToolTip(
             0, tr("{claim} (on the command line: {command})", claim=claim.id, command=f"gemmviz claims {claim.id}")
@@ -90,8 +90,8 @@ class ClaimsList(QTreeWidget):
         if not claim.quantities:
             return
         button = QPushButton(tr("Run"))
-        button.setAccessibleName(tr("Run: {claim}", claim=claim.title))
-        button.setToolTip(tr("Measure and record for “{claim}” (Enter)", claim=claim.title))
+        button.setAccessibleName(tr("Run: {claim}", claim=tr(claim.title)))
+        button.setToolTip(tr("Measure and record for “{claim}” (Enter)", claim=tr(claim.title)))
         button.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         button.clicked.connect(lambda *_, name=claim.id: self.asked.emit(name))
         # As tall as a button, however tall the row is.
@@ -127,7 +127,7 @@ class ClaimsList(QTreeWidget):
 
     def _speak(self, claim: Claim) -> None:
         words = ", ".join(found.words for found in self.badges(claim))
-        spoken = f"{claim.title}: {words}. {claim.statement} {self.figures(claim)}"
+        spoken = f"{tr(claim.title)}: {words}. {claim.statement} {self.figures(claim)}"
         self.items[claim.id].setData(0, Qt.ItemDataRole.AccessibleTextRole, spoken)
 
     def _judged(self, claim: Claim) -> tuple[list[Badge], str]:
@@ -216,7 +216,7 @@ class ClaimDelegate(QStyledItemDelegate):
         """Return whether title and badges fit into one line."""
         bold, small = self._fonts(font)
         badges = sum(_badge_width(b, QFontMetricsF(small)) for b in self._view.badges(claim))
-        return QFontMetricsF(bold).horizontalAdvance(claim.title) + badges + 8 <= wide
+        return QFontMetricsF(bold).horizontalAdvance(tr(claim.title)) + badges + 8 <= wide
 
     def paint(
         self, painter: QPainter, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex
@@ -245,7 +245,7 @@ class ClaimDelegate(QStyledItemDelegate):
         line = titles if beside else titles / 2
         painter.setFont(bold)
         painter.setPen(QColor(theme.text))
-        title = painter.fontMetrics().elidedText(claim.title, Qt.TextElideMode.ElideRight, int(inner.width()))
+        title = painter.fontMetrics().elidedText(tr(claim.title), Qt.TextElideMode.ElideRight, int(inner.width()))
         painter.drawText(QRectF(inner.left(), inner.top(), inner.width(), line), Qt.AlignmentFlag.AlignVCenter, title)
         painter.setFont(small)
         if beside:

@@ -11,6 +11,7 @@ from gemmviz.catalogue.lens_names import LensName
 from gemmviz.catalogue.matrices import A, B, C
 from gemmviz.language import mark, tr, trn
 from gemmviz.trace.lenses.instruction import Instruction, instruction
+from gemmviz.trace.lenses.number_formats import sums_type
 from gemmviz.trace.origin.fragments import Fragment
 from gemmviz.trace.playable import Playable
 from gemmviz.trace.recording.recording import WARP
@@ -204,9 +205,10 @@ class _Operands:
         if fragment is None or not count:
             return None
         info = self._moment.playable.recording.arrays[matrix]
+        itemsize = np.dtype(sums_type(self._moment.playable)).itemsize if matrix == C else info.itemsize
         slots, letter = fragment.slot[fragment.lane == self._lane], _LETTERS[matrix]
         names = f"{letter}{slots.min()}…{letter}{slots.max()}"
-        registers = trn("{count} register", "{count} registers", -(-count * info.itemsize // 4))
+        registers = trn("{count} register", "{count} registers", -(-count * itemsize // 4))
         return (
             tr("{count} of {matrix}", count=count, matrix=info.name),
             tr("{names} in {registers}", names=names, registers=registers),
@@ -289,10 +291,11 @@ class _Operands:
             notes.append(tr("A and B: dealt to the lanes as ldmatrix is defined to."))
         if known.kind == "wgmma":
             notes.append(tr("A and B: read from shared memory, by all four warps of the group."))
-        if known.c is not None and known.n > known.c.lane.shape[1]:
-            notes.append(
-                tr("{shown} of {count} columns of C; the others repeat.", shown=known.c.lane.shape[1], count=known.n)
-            )
+        shown = 0 if known.c is None else known.c.lane.shape[0 if known.turned else 1]
+        if known.turned and known.n > shown:
+            notes.append(tr("{shown} of {count} rows of C; the others repeat.", shown=shown, count=known.n))
+        elif known.c is not None and known.n > shown:
+            notes.append(tr("{shown} of {count} columns of C; the others repeat.", shown=shown, count=known.n))
         return notes
 
 

@@ -2,20 +2,22 @@
 
 from collections.abc import Callable
 
-from PySide6.QtCore import QEvent, QObject
+from PySide6.QtCore import QEvent, QObject, QPoint, QRect
 from PySide6.QtWidgets import QWidget
 
+from gemmviz.ui.known import known
 from gemmviz.ui.look.style import scaled
 
 # Named here, because a look-up of an enumeration of Qt takes longer than the rest of an event filter.
 _CHANGES = frozenset((QEvent.Type.Resize, QEvent.Type.ChildAdded))
 _OWN_CHANGES = frozenset((QEvent.Type.ShowToParent, QEvent.Type.LayoutRequest))
-_MARGIN, _WIDEST = 6, 1240  # pixels, the second at a scale of type of 1
-_LEAST_SIDE = 100  # pixels: where less is left at its sides, parts of letters below it would be seen there
+_MARGIN, _LEAST = 6, 960  # pixels, the second at a scale of type of 1
 
 
 class Floating(QObject):
-    """Keeps a widget centred over the lower edge of another widget, if possible over the part that may be covered.
+    """Keeps a widget over the lower edge of another widget: over the part that may be covered, if that is wide enough.
+
+    Else it is as wide as the other widget, so that no text below it is covered in part.
 
     Parameters
     ----------
@@ -23,28 +25,27 @@ class Floating(QObject):
         The floating widget. It becomes a child of `below`.
     below
         The widget under it.
-    foot
-        Returns the height at the lower edge that the widget may cover, in pixels. It takes all of that.
+    over
+        May be covered, if it is visible: a part of a row at the lower edge of `below`. The floating widget takes the
+        height of the row.
     fit
         Called with the width that the widget will have, and the height that it may cover, in pixels, before it is
         asked for its height.
     """
 
-    def __init__(
-        self, widget: QWidget, below: QWidget, foot: Callable[[], int], fit: Callable[[int, int], None]
-    ) -> None:
+    def __init__(self, widget: QWidget, below: QWidget, over: QWidget, fit: Callable[[int, int], None]) -> None:
         super().__init__(below)
-        self._widget, self._below, self._foot, self._fit = widget, below, foot, fit
+        self._widget, self._below, self._over, self._fit = widget, below, over, fit
         hidden = widget.isHidden()
         widget.setParent(below)
         widget.setVisible(not hidden)
-        for one in (widget, below):
+        for one in (widget, below, over):
             one.installEventFilter(self)
         self._arrange()
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         """Move the widget when the size, the content or the page changes."""
-        if event.type() in (_CHANGES if watched is self._below else _OWN_CHANGES):
+        if event.type() in (_OWN_CHANGES if watched is self._widget else _CHANGES):
             self._arrange()
         return False
 
@@ -52,13 +53,15 @@ class Floating(QObject):
         widget, below = self._widget, self._below
         if widget.isHidden():
             return
-        width = min(below.width() - 2 * _MARGIN, round(scaled(_WIDEST)))
-        if below.width() - width < 2 * _LEAST_SIDE:
-            width = below.width() - 2 * _MARGIN
-        least = self._foot() - 2 * _MARGIN
+        span, least = QRect(_MARGIN, 0, below.width() - 2 * _MARGIN, 0), 0
+        if self._over.isVisible():
+            least = known(self._over.parentWidget()).height() - 2 * _MARGIN
+            if self._over.width() >= scaled(_LEAST):
+                span = QRect(self._over.mapTo(below, QPoint()), self._over.size())
+        width = span.width()
         self._fit(width, least)
         height = widget.heightForWidth(width) if widget.hasHeightForWidth() else widget.sizeHint().height()
         height = max(height, least)
         top = max(below.height() - _MARGIN - height, 0)
-        widget.setGeometry((below.width() - width) // 2, top, width, height)
+        widget.setGeometry(span.left(), top, width, height)
         widget.raise_()

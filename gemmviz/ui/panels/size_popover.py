@@ -5,12 +5,11 @@ from collections.abc import Sequence
 from PySide6.QtCore import QPoint, QRect, Qt
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QVBoxLayout, QWidget
 
-from gemmviz.catalogue.scheduled import why
 from gemmviz.language import tr
 from gemmviz.session import Session
 from gemmviz.session.values.message import told
-from gemmviz.ui.look.figure_text import short_size
 from gemmviz.ui.panels.controls import RecordControls
+from gemmviz.ui.panels.schedule_row import ScheduleRow
 
 _MARGIN = 10
 
@@ -45,11 +44,9 @@ class SizePopover(QFrame):
         column.setContentsMargins(0, _MARGIN // 2, 0, _MARGIN // 2)
         column.addWidget(controls)
         column.addLayout(row)
-        self.reason = QLabel()
-        self.reason.setAccessibleName(tr("Why this tile?"))
-        self.reason.setContentsMargins(_MARGIN, 0, _MARGIN, 0)
-        self.reason.setWordWrap(True)
-        column.addWidget(self.reason)
+        self.schedule = ScheduleRow(session.choice)
+        self.schedule.resized.connect(self._fit)
+        column.addWidget(self.schedule)
 
     def open(self, at: QPoint) -> None:
         """Open the sheet below a point of the screen, unless a lesson has chosen the size."""
@@ -58,7 +55,6 @@ class SizePopover(QFrame):
                 told(lambda: tr("The lesson has chosen the size. Leave it first (Ctrl+L): then the size is yours."))
             )
             return
-        self._explain()
         for part in (self, *self.findChildren(QWidget)):
             part.ensurePolished()  # otherwise it first opens with the size of another font
             part.updateGeometry()
@@ -71,10 +67,6 @@ class SizePopover(QFrame):
         self.show()
         self._controls.size_row.boxes["M"].setFocus(Qt.FocusReason.PopupFocusReason)
 
-    def _explain(self) -> None:
-        """Say why the kernel's schedule chooses its tile at the size to measure, where it has a schedule."""
-        choice = self._session.choice
-        reason = why(choice.kernel, choice.bench_problem, choice.bench_params)
-        size = choice.bench_problem.m, choice.bench_problem.n, choice.bench_problem.k
-        self.reason.setText(tr("To measure, at {size}: {reason}", size=short_size(size), reason=reason))
-        self.reason.setVisible(bool(reason))
+    def _fit(self) -> None:
+        if self.isVisible():
+            self.adjustSize()

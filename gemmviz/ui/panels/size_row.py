@@ -13,7 +13,7 @@ from gemmviz.session.values.square import Square
 
 _WIDEST_USUAL = "16384"
 # Room beside the text of a box, of a button, and of the sizes, which have an arrow: in pixels.
-_BOX_FRAME, _BUTTON_FRAME, _SIZES_FRAME = 8, 20, 44
+_BOX_FRAME, _BUTTON_FRAME, _SIZES_FRAME = 15, 20, 44
 _SWEEPS = ((256, 4096), (256, 2048), (128, 1024), (256, 8192), (1024, 16384))
 
 

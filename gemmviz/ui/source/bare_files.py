@@ -4,6 +4,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QWidget
@@ -19,6 +20,9 @@ from gemmviz.session import Answer, Message, Session
 from gemmviz.ui.connections import listen
 from gemmviz.ui.source.wrong_guesses import WrongGuesses, by_columns
 from gemmviz.ui.window.qt_loop import QtLoop
+
+if TYPE_CHECKING:  # late: only a file without a description needs it
+    from gemmviz.ui.source.describe_form import DescribeForm
 
 _SLOW_MS = 300
 
@@ -249,8 +253,14 @@ class BareFiles:
         self._wrong.stop()  # the form tries it
         form = DescribeForm(file, trust, self._window)
         form.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        form.accepted.connect(lambda: corrected(text, form.accepted_text()))
+        form.accepted.connect(lambda: self._take(form, path, partial(corrected, text)))
         form.open()
+
+    def _take(self, form: "DescribeForm", path: Path, corrected: Callable[[str], None]) -> None:
+        described = form.accepted_text()
+        if form.is_right():
+            self._session.guesses.confirm(path, described)
+        corrected(described)
 
     def _allow(self, path: Path, text: str, described: str) -> None:
         """Let the described text run if the file's text may run: the code is the same."""

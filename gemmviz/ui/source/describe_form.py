@@ -85,6 +85,10 @@ class DescribeForm(QDialog):
         """Return the file's text with the front matter on top, as the form stands."""
         return self._described().described()
 
+    def is_right(self) -> bool:
+        """Return whether C was right in a trial of the form as it stands."""
+        return self._guess.right
+
     # -- building
 
     def _build(self) -> None:
@@ -356,10 +360,7 @@ class DescribeForm(QDialog):
     # -- trying
 
     def try_it(self) -> None:
-        """Record small problems; if no field was changed, go on with guesses that are nearly as likely.
-
-        The request allows the text to run.
-        """
+        """Allow the text to run, and record small problems; with no field changed, also by guesses nearly as likely."""
         if not self.attempt.isEnabled():
             return
         with suppress(GemmvizError):  # it may run here, at least

@@ -14,9 +14,12 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from gemmviz.catalogue.guessing.trial_sizes import less_equal_sizes
+from gemmviz.catalogue.problem import Problem
 from gemmviz.language import tr, trn
 from gemmviz.session import FindingGroup, Session
 from gemmviz.ui.connections import listen
+from gemmviz.ui.look.figure_text import short_size
 from gemmviz.ui.look.theme import THEMES
 
 _LINE = Qt.ItemDataRole.UserRole
@@ -99,6 +102,7 @@ class FindingsPanel(QWidget):
         listen(self, session.findings.changed, self.refresh)
         listen(self, session.choice.chosen, self.refresh)
         listen(self, session.cursor.recorded, self.refresh)
+        listen(self, session.guesses.confirmed, self.refresh)
         listen(self, session.preferences.themed, self.refresh)
         self.refresh()
 
@@ -120,7 +124,7 @@ class FindingsPanel(QWidget):
                 item.setToolTip(entry.text)
                 self.list.addItem(item)
         self.known = found.text == session.choice.kernel.text and (found.here is not None or bool(found.others))
-        self.summary = _count(defects, costs) if self.known else tr("Not checked yet")
+        self.summary = _count(defects, costs, self._only_at()) if self.known else tr("Not checked yet")
         self.heading.setText(self.summary)
         self.list.setVisible(bool(self._entries))
         self.button.setEnabled(session.choice.kernel.recordable and not found.checking)
@@ -143,6 +147,21 @@ class FindingsPanel(QWidget):
         if self.list.count() and self.list.currentRow() < 0:
             self.list.setCurrentRow(0)
         place.setFocus(Qt.FocusReason.ShortcutFocusReason)
+
+    def _only_at(self) -> str:
+        """Return the size if nothing is known of sizes that differ in M, N and K, and the kernel takes such; or empty.
+
+        A launch that exchanges M and N is right where both are equal. Our own kernels were tried at many sizes.
+        """
+        session, choice = self.session, self.session.choice
+        ours = choice.shipped(choice.kernel) or (choice.breaks and choice.shipped(choice.base))
+        if ours or session.findings.others or session.guesses.is_confirmed(choice.kernel):
+            return ""
+        if session.cursor.playable is None:
+            return ""
+        recording = session.cursor.playable.recording
+        size = Problem(recording.m, recording.n, recording.k)
+        return short_size((size.m, size.n, size.k)) if less_equal_sizes(choice.kernel, size) else ""
 
     def _state(self, defects: bool) -> str:
         """Describe the finished checks, and the possible next one."""
@@ -187,6 +206,7 @@ class FindingsPanel(QWidget):
             self.chosen.emit(item.data(_LINE))
 
 
-def _count(defects: list[FindingGroup], costs: list[FindingGroup]) -> str:
-    found = trn("{count} defect", "{count} defects", len(defects)) if defects else tr("Correct")
+def _count(defects: list[FindingGroup], costs: list[FindingGroup], only_at: str) -> str:
+    right = tr("Correct at {size}", size=only_at) if only_at else tr("Correct")
+    found = trn("{count} defect", "{count} defects", len(defects)) if defects else right
     return "; ".join([found, *([trn("{count} inefficiency", "{count} inefficiencies", len(costs))] if costs else [])])

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from typing import TypeVar
 
@@ -10,7 +11,7 @@ from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QDialog, QFileDialog, QMessageBox, QWidget
 
 from gemmviz.catalogue import kernel as kernels
-from gemmviz.catalogue.errors import FrontMatterError, GemmvizError
+from gemmviz.catalogue.errors import FrontMatterError, GemmvizError, NoFrontMatter
 from gemmviz.catalogue.kernel import Kernel
 from gemmviz.catalogue.source_files import CUDA
 from gemmviz.catalogue.user_file import UnreadableFile, read_source, real, why_no_file
@@ -19,6 +20,7 @@ from gemmviz.session import Answer, Message, Session
 from gemmviz.session.files import state_file
 from gemmviz.session.models.two_versions import Side
 from gemmviz.session.tour import lesson_file
+from gemmviz.session.values.message import MOST_ANSWERS
 from gemmviz.ui.connections import listen
 from gemmviz.ui.source import pasted
 from gemmviz.ui.source.bare_files import BareFiles
@@ -184,7 +186,20 @@ class KernelFiles(QObject):
         if self._faults is not None:
             self._faults.append(message)
             return
-        self._say(Message(message, line=error.line, lasting=True, source=source))
+        answers = self._instead_of(path) if isinstance(error, NoFrontMatter) else ()
+        self._say(Message(message, line=error.line, lasting=True, source=source, answers=answers))
+
+    def _instead_of(self, path: Path) -> tuple[Answer, ...]:
+        """Offer to open the files with kernels that the message about a file without one names, if they are few."""
+        from gemmviz.catalogue.guessing.undescribed import files_instead  # late: few files need it
+
+        with suppress(OSError, UnreadableFile):
+            files = files_instead(_text(path), path)
+            if len(files) <= MOST_ANSWERS:
+                return tuple(
+                    Answer(tr("Open {file}", file=one), partial(self.open, path.parent / one)) for one in files
+                )
+        return ()
 
     def _say(self, message: Message) -> None:
         """Show a message about a file, which is outdated as soon as the file is readable again."""

@@ -348,7 +348,7 @@ def provenance(playable: Playable, outdated: bool = False, in_doubt: bool = Fals
     """Name the origin of the picture, and whether the recorded result is right: from the longest wording on.
 
     ``outdated``: it comes from another text, size, parameters or view than those that are chosen now.
-    ``in_doubt``: other launches are being tried, so that a wrong C is no verdict yet.
+    ``in_doubt``: other launches, or other sizes, are being tried, so that this C is no verdict yet.
     """
     recording = playable.recording
     if outdated:
@@ -357,6 +357,12 @@ def provenance(playable: Playable, outdated: bool = False, in_doubt: bool = Fals
         return [
             tr("C differs with the guessed launch: others are being tried…"),
             tr("other launches are being tried…"),
+            tr("trying others…"),
+        ]
+    if in_doubt:
+        return [
+            tr("C right at this size: others are being tried…"),
+            tr("other sizes are being tried…"),
             tr("trying others…"),
         ]
     verdict = tr("right")

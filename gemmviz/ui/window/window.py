@@ -173,11 +173,7 @@ class Window(DropWindow):
         whole = _Column(self.columns, self.strip)
         whole.column.setStretchFactor(self.columns, 1)
         self.setCentralWidget(whole)
-        self._floating = Floating(self.message_bar, whole, self._foot, self.message_bar.fit)
-
-    def _foot(self) -> int:
-        """Return the height of the strip in pixels: a message covers it, and not the matrices."""
-        return self.strip.height() if self.strip.isVisible() else 0
+        self._floating = Floating(self.message_bar, whole, self.strip.bars, self.message_bar.fit)
 
     def _name_cluster(self) -> None:
         from gemmviz.ui.panels.cluster_box import ClusterBox  # late: few people have a cluster

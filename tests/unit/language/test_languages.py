@@ -50,6 +50,7 @@ def test_texts_are_collected_from_calls_and_from_kernels():
     assert "Larger type" in collected
     assert "Shared-memory tiles" in collected
     assert "Without the second barrier" in collected
+    assert "The bounds check" in collected and "Time by version and size" in collected  # a claim, and its table
 
 
 def test_a_text_put_together_at_run_time_is_refused(tmp_path):

@@ -24,6 +24,7 @@ template <int BM, int BK> __global__ void gemm(const float *A, const float *B, f
 def test_a_parameter_with_a_single_value_keeps_it_on_the_stage() -> None:
     kernel = parse(TEXT, Path("mine.cu"))
     assert picture_params(kernel, Problem.cube(64))["BM"] == 64
+    assert picture_params(kernel, Problem.cube(64))["BK"] in (8, 16)  # nor are there smaller values of the other
     several = parse(TEXT.replace("[64]", "[64, 32]"), Path("mine.cu"))
     assert picture_params(several, Problem.cube(64))["BM"] < 64
 

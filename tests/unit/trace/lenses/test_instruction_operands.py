@@ -99,9 +99,9 @@ def test_operands_that_are_not_loaded_yet_have_no_lane() -> None:
     assert found.a is not None and 0 < (found.a.lane >= 0).sum() < 256 and found.b is None
 
 
-@pytest.mark.parametrize(("name", "n"), [("wgmma", 64), ("two_consumers", 256)])
+@pytest.mark.parametrize(("name", "n"), [("wgmma", 64), ("two_consumers", 256), ("every_shape_c16", 64)])
 def test_the_registers_of_wgmma_are_numbered_as_it_numbers_them(name: str, n: int) -> None:
-    warp = 5 if name == "two_consumers" else 1
+    warp = 1 if name == "wgmma" else 5
     found = of(name, warp)
     assert (found.kind, found.m, found.n, found.k) == ("wgmma", 64, n, 16)
     assert found.a is None and found.b is None and found.c is not None
@@ -109,6 +109,19 @@ def test_the_registers_of_wgmma_are_numbered_as_it_numbers_them(name: str, n: in
     # PTX ISA, "Register Fragments ... wgmma .m64nNk16", accumulator D: d[i] of a lane, in the 16 rows of its warp.
     wanted = {
         (lane, i): (lane // 4 + 8 * (i // 2 % 2), 8 * (i // 4) + lane % 4 * 2 + i % 2)
+        for lane in range(WARP)
+        for i in range(8)
+    }
+    assert places(found.c) == wanted
+
+
+def test_the_sums_of_a_turned_tile_have_columns_of_c_as_rows() -> None:
+    """Its stmatrix transposes: the lane that gives an address does not hold the elements that are stored there."""
+    found = of("every_shape_bf16_c16", 5)
+    assert (found.kind, found.m, found.n, found.k, found.turned) == ("wgmma", 64, 24, 16, True)
+    assert found.c is not None and (found.c.row, found.c.column) == (24, 16)
+    wanted = {
+        (lane, i): (8 * (i // 4) + lane % 4 * 2 + i % 2, lane // 4 + 8 * (i // 2 % 2))
         for lane in range(WARP)
         for i in range(8)
     }
