@@ -114,7 +114,7 @@ def test_each_part_in_tf32_adds_to_c_after_the_one_before_it() -> None:
 @pytest.mark.sweep("96-32")
 @pytest.mark.parametrize(("columns", "box"), [(64, 64), (96, 32)])
 def test_a_c_of_16_bits_leaves_in_boxes_as_wide_as_those_of_b(columns: int, box: int) -> None:
-    params = {**SMALL, "BN": columns, "BLOCKS": 1}
+    params = {**SMALL, "BN": columns, "BLOCKS": 1, "TURNED": 0}
     recording = record(launch(find("every_shape_c16", ladder()), Problem(64, 2 * columns, 64), params))
     boxes = recording.boxes
     assert boxes.column[boxes.store == 1].tolist() == [*range(0, 2 * columns, box)]
