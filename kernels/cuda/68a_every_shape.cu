@@ -4,7 +4,7 @@
 // idea       = "Few tiles leave multiprocessors idle: several blocks then share the k-steps of one tile, and the last of them adds up their sums. The tile and the number of parts follow from M, N and K."
 // entry      = "every_shape<half, float, BM, BN, STAGES, GROUP, CLUSTER, ACROSS, SPLIT, TOGETHER, BOXES, TURNS, TURNED>"
 // args       = ["M", "N", "K", "A", "B", "C", "A.map", "B.map", "C.map"]
-// params     = { BM = [128, 64, 192, 48, 72, 80, 104, 144, 208], BN = [256, 320, 192, 128, 96, 64, 32], STAGES = [4, 3, 5, 6, 8, 9, 10, 12, 13, 2], GROUP = [8, 4, 2, 1, 16], BLOCKS = [132, 4, 2], CLUSTER = [2, 1, 4, 8], ACROSS = [1, 2, 4, 8], SPLIT = [1, 2, 3, 4, 8, 16], TOGETHER = [0, 1], BOXES = [2, 1, 4, 6], TURNS = [1, 2], TURNED = [0, 1] }
+// params     = { BM = [128, 64, 192, 48, 72, 80, 104, 144, 208], BN = [256, 320, 192, 128, 96, 64, 32], STAGES = [4, 3, 5, 6, 8, 9, 10, 12, 13, 2], GROUP = [8, 4, 2, 1, 16], BLOCKS = [132, 120, 4, 2], CLUSTER = [2, 1, 4, 8], ACROSS = [1, 2, 4, 8], SPLIT = [1, 2, 3, 4, 8, 16], TOGETHER = [0, 1], BOXES = [2, 1, 4, 6], TURNS = [1, 2], TURNED = [0, 1] }
 // schedule.sets  = [
 //   { BM = 128, BN = 256, CLUSTER = 2, GROUP = 8 }, { BM = 128, BN = 256, CLUSTER = 1, GROUP = 8 },
 //   { BM = 128, BN = 320, CLUSTER = 1, GROUP = 8 }, { BM = 192, BN = 192, CLUSTER = 1, GROUP = 4 },

@@ -142,7 +142,7 @@ def test_the_sanitizer_is_run_and_its_summary_is_read(script, monkeypatch, tmp_p
 
 
 @pytest.mark.parametrize(
-    ("name", "constant", "row"), [("every_shape_fp32", "SHIFT = 1;", 397), ("every_shape", "", 400)]
+    ("name", "constant", "row"), [("every_shape_fp32", "SHIFT = 1;", 397), ("every_shape", "", 448)]
 )
 def test_a_program_for_the_sanitizer_has_the_constants_and_the_rows_of_the_launch(script, name, constant, row):
     text = script("sanitizer_programs").program(launch(find(name, ladder()), Problem(261, 397, 301)))

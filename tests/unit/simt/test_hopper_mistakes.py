@@ -96,7 +96,7 @@ def test_sums_are_not_there_before_the_product_is_waited_for() -> None:
             "barrier_init(full[s], 1); barrier_arrive_expect(full[s], 8); barrier_arrive(full[s]);",
             r"full\[0\] more often than its count allows",
         ),
-        ("tma_load(As + stage * A_BYTES,", "tma_load(As + stage * A_BYTES + 128,", "misaligned address"),
+        ("tma_load(As + stage * A_BYTES,", "tma_load(As + stage * A_BYTES + 64,", "misaligned address"),
         ("A, k, row, full[stage]", "A, k + 4, row, full[stage]", r"at column 4: .* multiples of 8 \(16 bytes\)"),
         (
             "step || k);\n",
