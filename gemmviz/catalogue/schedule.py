@@ -185,7 +185,7 @@ def _choices(
         key = tuple(values.items())
         if key in found:
             continue
-        with suppress(FrontMatterError):
+        with suppress(FrontMatterError, OverflowError, ValueError):  # the latter two: of numbers beyond floats
             everything: dict[str, Number | float] = {**known, **values}
             if fits(everything):
                 judge(everything)

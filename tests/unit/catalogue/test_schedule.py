@@ -69,6 +69,12 @@ def test_a_set_keeps_its_own_value_of_what_the_others_are_tried_with():
     assert [one.params["SPLIT"] for one in scheduled(kernel(text), Problem(64, 64, 512))] == [2]
 
 
+def test_a_cost_beyond_the_largest_float_leaves_a_set_out():
+    huge = f'// schedule.names.huge = "1{"0" * 190}"\n// schedule.cost  = "huge * huge / 3"\n'
+    text = SCHEDULE[: SCHEDULE.index("// schedule.cost")] + huge
+    assert usual(kernel(text), Problem(64, 64, 512)) == {"TS": 64, "SPLIT": 1}
+
+
 @pytest.fixture
 def smaller_gpu():
     made_for(64)
