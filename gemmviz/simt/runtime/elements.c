@@ -167,8 +167,36 @@ void gv_as_floats(float *to, uint32_t step, const void *from, uint32_t count, in
     convert_to_floats_by_avx2(to, step, from, count, type);
 }
 
+// Eight columns of eight elements with 16 bits each.
+static GV_AVX2 void eight_columns(float *to, uint32_t step, const void *const from[GV_COLUMNS], int type)
+{
+    __m256 column[8], pair[8], four[8];
+    for (int c = 0; c < 8; c++) {
+        __m128i bits = _mm_loadu_si128(from[c]);
+        column[c] = type == GV_HALF ? _mm256_cvtph_ps(bits)
+                                    : _mm256_castsi256_ps(_mm256_slli_epi32(_mm256_cvtepu16_epi32(bits), 16));
+    }
+    for (int c = 0; c < 8; c += 2) {
+        pair[c] = _mm256_unpacklo_ps(column[c], column[c + 1]);
+        pair[c + 1] = _mm256_unpackhi_ps(column[c], column[c + 1]);
+    }
+    for (int c = 0; c < 8; c += 4)
+        for (int i = 0; i < 2; i++) {
+            four[c + 2 * i] = _mm256_shuffle_ps(pair[c + i], pair[c + 2 + i], 0x44);
+            four[c + 2 * i + 1] = _mm256_shuffle_ps(pair[c + i], pair[c + 2 + i], 0xee);
+        }
+    for (uint32_t i = 0; i < 4; i++) {
+        _mm256_storeu_ps(to + i * step, _mm256_permute2f128_ps(four[i], four[i + 4], 0x20));
+        _mm256_storeu_ps(to + (i + 4) * step, _mm256_permute2f128_ps(four[i], four[i + 4], 0x31));
+    }
+}
+
 GV_AVX2 void gv_as_columns(float *to, uint32_t step, const void *const from[GV_COLUMNS], uint32_t count, int type)
 {
+    if (count == 8 && (type == GV_HALF || type == GV_BFLOAT16)) {
+        eight_columns(to, step, from, type);
+        return;
+    }
     float all[GV_COLUMNS][16];
     for (uint32_t c = 0; c < GV_COLUMNS; c++) convert_to_floats_by_avx2(all[c], 1, from[c], count, type);
     for (uint32_t c = 0; c < GV_COLUMNS; c += 4)

@@ -8,5 +8,5 @@
 void gv_add_products(double *sum, const double *a, const double *b, uint32_t rows, uint32_t columns, uint32_t depth);
 
 // The same in floats, where these are exact: all elements are whole numbers, and no sum of products can have more than
-// 24 bits. Returns 0 and adds nothing if the processor has no fast way for this number of columns.
+// 24 bits. Returns 0 and adds nothing if the processor has no fast way.
 int gv_add_whole_products(float *sum, const float *a, const float *b, uint32_t rows, uint32_t columns, uint32_t depth);

@@ -63,17 +63,19 @@ READ(read_doubles, double, gv_to_doubles, NEVER)
 void gv_read_operands(double *a, double *b, const gv_wgmma_product *const of[GV_WARPGROUP]) { read_doubles(a, b, of); }
 
 #if defined(__x86_64__)
-// Elements that are adjacent along K, but not as numbers, are converted in pieces of eight columns.
+// Elements that are adjacent in memory, but not as numbers, are converted in pieces of eight columns.
 static inline int read_columns(float *to, uint32_t r_step, uint32_t k_step, gv_operand o, int across, uint32_t rows,
     uint32_t depth, int type)
 {
     uint32_t size = gv_operand_itemsize(type), piece = 16 / size;
-    if (across || r_step != 1) return 0;
-    for (uint32_t r = 0; r < rows; r += GV_COLUMNS)
-        for (uint32_t k = 0; k < depth; k += piece) {
+    uint32_t r_each = across ? piece : GV_COLUMNS, k_each = across ? GV_COLUMNS : piece;
+    if ((across ? k_step : r_step) != 1 || depth % k_each) return 0;
+    for (uint32_t r = 0; r < rows; r += r_each)
+        for (uint32_t k = 0; k < depth; k += k_each) {
             const void *from[GV_COLUMNS];
-            for (uint32_t c = 0; c < GV_COLUMNS; c++) from[c] = (const void *)gv_operand_place(o, 0, size, r + c, k);
-            gv_as_columns(&to[r + k * k_step], k_step, from, piece, type);
+            for (uint32_t c = 0; c < GV_COLUMNS; c++)
+                from[c] = (const void *)gv_operand_place(o, across, size, across ? r : r + c, across ? k + c : k);
+            gv_as_columns(&to[r * r_step + k * k_step], across ? r_step : k_step, from, piece, type);
         }
     return 1;
 }

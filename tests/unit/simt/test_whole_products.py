@@ -15,6 +15,7 @@ RUNTIME = Path(build.__file__).parent / "runtime"
 ROWS, DEPTH, COLUMNS = 64, 16, 48
 # 64 x 48 products of halves. The rows of each operand lie in groups of 8, with 16 bytes of each side by side.
 TEXT = """
+#include "processor.h"
 #include "products.h"
 #include "wgmma_products.h"
 #include <string.h>
@@ -64,17 +65,34 @@ void four_apart(const uint16_t *a, const uint16_t *b, const float *before, int a
 {
     several(a, b, before, add, after, 0);
 }
+int has_avx512(void) { return gv_has_avx512(); }
 int is_fast(void) { float none[48] = {0}; return gv_add_whole_products(none, none, none, 0, 48, 0); }
 """
+# The same products on a lesser processor: its header is read first, and then no longer asked.
+LESSER = """
+#include "processor.h"
+#define gv_has_vnni() 0
+#define gv_has_avx512() {avx512}
+#define gv_has_avx2() {avx2}
+#define gv_add_products {name}
+#define gv_add_whole_products {name}_whole
+#include "{products}"
+"""
+WAYS = {"gv_add_products": None, "by_avx512": (1, 1), "by_avx2": (0, 1), "in_doubles": (0, 0)}
 
 
 @pytest.fixture(scope="module")
 def code(tmp_path_factory: pytest.TempPathFactory) -> ctypes.CDLL:
     folder = tmp_path_factory.mktemp("whole")
     (folder / "caller.c").write_text(TEXT)
+    for name, has in WAYS.items():
+        if has:
+            text = LESSER.replace("{name}", name).replace("{products}", str(RUNTIME / "products.c"))
+            (folder / f"{name}.c").write_text(text.replace("{avx512}", str(has[0])).replace("{avx2}", str(has[1])))
     flags = [flag for flag in build.runtime_flags(compiler()) if flag != "-fvisibility=hidden"]
     names = ("block_memory", "elements", "products", "wgmma_operands", "wgmma_products")
-    sources = [folder / "caller.c", *(RUNTIME / f"{name}.c" for name in names)]
+    lesser = [folder / f"{name}.c" for name, has in WAYS.items() if has]
+    sources = [folder / "caller.c", *lesser, *(RUNTIME / f"{name}.c" for name in names)]
     for source in sources:
         compile_object(source, folder / f"{source.stem}.o", [*flags, f"-I{RUNTIME}"], source)
     objects = [folder / f"{source.stem}.o" for source in sources]
@@ -114,7 +132,7 @@ def test_others_are_not(code: ctypes.CDLL, other: float, which: int) -> None:
     assert not multiplied(code, *both)
 
 
-@pytest.mark.parametrize("columns", [32, 64, 96, 256])
+@pytest.mark.parametrize("columns", [8, 24, 40, 64, 96, 200, 256])
 @pytest.mark.parametrize("depth", [8, 16, 32])
 @pytest.mark.parametrize(
     "limits", [(1, 1), (700, 700), (32767, 16), (-32768, 16), (40000, 13), (13, 40000), (0, 2**22)]
@@ -153,3 +171,23 @@ def test_products_to_the_same_sums_may_be_added_at_once(
         found.append(after.view(np.uint32))
     assert (found[0] == found[1]).all()
     assert (found[0] != old.view(np.uint32)).any() or not abs(before) < 2**24
+
+
+@pytest.mark.parametrize("columns", [8, 16, 24, 40, 64, 72, 120, 200, 256])
+@pytest.mark.parametrize("way", WAYS)
+def test_the_products_are_the_same_on_each_processor(code: ctypes.CDLL, way: str, columns: int) -> None:
+    """Also for numbers of columns that are no multiple of a vector, as turned tiles have."""
+    if way == "by_avx512" and not code.has_avx512():
+        pytest.skip("this processor has no AVX-512")
+    random = np.random.default_rng(columns)
+    whole = way if way == "gv_add_products" else f"{way}_whole"
+    for function, number in ((way, np.float64), (whole.replace("products", "whole_products"), np.float32)):
+        a, b, before = (
+            random.integers(-9, 10, n).astype(number) for n in ((ROWS, DEPTH), (DEPTH, columns), (ROWS, columns))
+        )
+        after = np.concatenate([before.ravel(), np.full(columns, 77, number)])
+        sizes = [ctypes.c_uint32(size) for size in (ROWS, columns, DEPTH)]
+        done = code[function](*(ctypes.c_void_p(array.ctypes.data) for array in (after, a, b)), *sizes)
+        assert done == (way != "in_doubles") or number == np.float64
+        expected = before if way == "in_doubles" and number == np.float32 else before + a @ b
+        assert (after[: ROWS * columns].reshape(ROWS, columns) == expected).all() and (after[-columns:] == 77).all()
