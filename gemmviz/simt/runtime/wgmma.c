@@ -23,12 +23,18 @@ enum { MOST_THREADS = GV_MAX_CLUSTER * GV_MAX_THREADS, MOST_GROUPS = MOST_THREAD
 // notice: see postponed.h. Nobody may use the sums before.
 typedef struct {
     uint32_t used, groups, products, rows_of; // used: a bit for each of `kept`; rows_of: products that have their rows
-    sums kept[KEPT];
     sums *of[MOST_PRODUCTS];
+    sums kept[KEPT];
+} thread_products;
+static thread_products *of; // in the order of gv_number_now, so that they lie in few pages
+
+// What few kernels need.
+typedef struct {
     gv_wgmma_product own[MOST_PRODUCTS]; // of A in registers, or a product that is made at once
     uint32_t registers[MOST_PRODUCTS][4];
-} thread_products;
-static thread_products *of;
+    intptr_t apart[KEPT][SUMS];
+} thread_operands;
+static thread_operands *operands_of;
 
 // A product in few words, which are the same in all threads.
 typedef struct {
@@ -59,10 +65,8 @@ void gv_wgmma_reset(void)
 {
     const gv_run *r = gv_now.run;
     uint32_t threads = r->block[0] * r->block[1] * r->block[2];
-    for (uint32_t i = 0; of && i < r->cluster * threads; i++) {
-        uint32_t thread = i / threads * GV_MAX_THREADS + i % threads;
-        of[thread].used = of[thread].groups = of[thread].products = of[thread].rows_of = 0;
-    }
+    for (uint32_t i = 0; of && i < r->cluster * threads; i++)
+        of[i].used = of[i].groups = of[i].products = of[i].rows_of = 0;
     for (uint32_t i = 0; groups_with_products && i < MOST_GROUPS; i++) of_groups[i].products = 0;
     under_way = groups_with_products = 0;
     memset(ended, 0, sizeof ended);
@@ -72,14 +76,14 @@ void gv_wgmma_reset(void)
 
 static sums *sums_at(uint32_t *d, uint32_t *const *apart, uint32_t count, int type, int add)
 {
-    thread_products *mine = &of[gv_thread_slot()];
+    thread_products *mine = &of[gv_number_now()];
     uint32_t i = 0;
     while (i < KEPT && !(mine->used >> i & 1 && mine->kept[i].d == d)) i++;
     if (i == KEPT) {
         i = (uint32_t)__builtin_ctz(~mine->used);
         if (i >= KEPT) gv_stop(GV_TOO_MANY_COPIES);
         mine->used |= 1u << i;
-        take(&mine->kept[i], d, apart, count, type, add);
+        take(&mine->kept[i], d, apart, operands_of[gv_number_now()].apart[i], count, type, add);
     }
     mine->kept[i].group = mine->groups;
     return &mine->kept[i];
@@ -88,7 +92,7 @@ static sums *sums_at(uint32_t *d, uint32_t *const *apart, uint32_t count, int ty
 static void note_span(uintptr_t at, uint64_t bytes, uintptr_t pc)
 {
     if (under_way == MOST_SPANS) return; // only a finding is lost
-    uint32_t thread = gv_now.thread / GV_WARPGROUP * GV_WARPGROUP, group = of[gv_thread_slot()].groups;
+    uint32_t thread = gv_now.thread / GV_WARPGROUP * GV_WARPGROUP, group = of[gv_number_now()].groups;
     uint32_t *gone = &ended[gv_thread_slot() / GV_WARPGROUP];
     if (*gone > group) *gone = group;
     spans[under_way++] = (span){at, at + bytes, pc, gv_now.rank, thread, group};
@@ -120,7 +124,7 @@ static void keep_rows(uint32_t group)
     // Otherwise a thread would have read another value than is there now.
     if (gv_operands_written(0, g->products, g->rows_before)) gv_stop(GV_AGAIN);
     for (gv_now.thread = first; gv_now.thread < first + GV_WARPGROUP; gv_now.thread++) {
-        thread_products *its = &of[gv_thread_slot()];
+        thread_products *its = &of[gv_number_now()];
         if (its->rows_of == its->products) continue;
         gv_now.turn = gv_cluster.turns[gv_number_now()];
         gv_keep_rows_of_products(its->rows_of, its->products);
@@ -149,8 +153,9 @@ static void do_all(void *posted[GV_WARPGROUP])
     keep_rows(group);
     for (uint32_t t = 0; t < GV_WARPGROUP; t++) {
         thread_products *its = posted[t];
+        gv_wgmma_product *own = operands_of[its - of].own;
         for (uint32_t i = 0; i < g->products; i++) {
-            work[i][t] = (gv_wgmma_work){its->of[i], g->product[i].registers ? &its->own[i] : &g->product[i]};
+            work[i][t] = (gv_wgmma_work){its->of[i], g->product[i].registers ? &own[i] : &g->product[i]};
             all[i][t] = &work[i][t];
         }
         its->products = its->rows_of = 0;
@@ -168,7 +173,7 @@ static void catch_up(uintptr_t at, uint32_t bytes)
 {
     (void)bytes;
     if (gv_on_stack(at)) return;
-    thread_products *mine = &of[gv_thread_slot()];
+    thread_products *mine = &of[gv_number_now()];
     gv_now.catch_up = NULL;
     gv_warpgroup_instruction(mine, do_all, of_groups[gv_thread_slot() / GV_WARPGROUP].in_words[0].pc);
     // Events have the order in which threads run. If each product were done at once, the last thread to arrive would
@@ -186,14 +191,21 @@ static void catch_up(uintptr_t at, uint32_t bytes)
     if (thread != gv_now.thread || turns) gv_hold_warpgroup(thread, turns);
 }
 
+static void *memory_for_threads(size_t each)
+{
+    void *memory = gv_huge_memory((MOST_THREADS * each + GV_HUGE - 1) / GV_HUGE * GV_HUGE);
+    if (!memory) gv_stop(GV_NO_MEMORY);
+    return memory;
+}
+
 // Returns what the running thread has issued, with room for its next product.
 static thread_products *mine_now(void)
 {
-    if (!of) of = (thread_products *)gv_huge_memory((MOST_THREADS * sizeof *of + GV_HUGE - 1) / GV_HUGE * GV_HUGE);
-    if (!of) gv_stop(GV_NO_MEMORY);
-    if (gv_now.catch_up && (gv_now.catch_up != catch_up || of[gv_thread_slot()].products == MOST_PRODUCTS))
+    if (!operands_of) operands_of = memory_for_threads(sizeof *operands_of);
+    if (!of) of = memory_for_threads(sizeof *of);
+    if (gv_now.catch_up && (gv_now.catch_up != catch_up || of[gv_number_now()].products == MOST_PRODUCTS))
         gv_catch_up();
-    return &of[gv_thread_slot()];
+    return &of[gv_number_now()];
 }
 
 static gv_wgmma_product described(const words *w)
@@ -240,9 +252,9 @@ static void note_both(const gv_wgmma_product *p, uintptr_t pc)
     note_spans(&p->b, p->b_across, size, p->n, pc);
 }
 
-static void multiply_at_once(thread_products *mine, sums *d, const words *w, const uint32_t *registers)
+static void multiply_at_once(sums *d, const words *w, const uint32_t *registers)
 {
-    gv_wgmma_product *p = mine->own;
+    gv_wgmma_product *p = operands_of[gv_number_now()].own;
     gv_wgmma_work work = {d, p};
     *p = described(w);
     p->registers = registers;
@@ -266,20 +278,21 @@ static inline __attribute__((always_inline)) void multiply(
     uint32_t n = w->how >> GV_WGMMA_N & 0x1ff, type = w->how >> GV_WGMMA_TYPE_D & 15, number = mine->products;
     int add = w->how >> GV_WGMMA_ADD != 0;
     sums *its = sums_at(d, (uint32_t *const *)apart, type == GV_HALF ? n / 4 : n / 2, type, add);
+    thread_operands *operands = &operands_of[gv_number_now()];
     if (registers) {
-        memcpy(mine->registers[number], registers, sizeof mine->registers[number]);
-        registers = mine->registers[number];
+        memcpy(operands->registers[number], registers, sizeof operands->registers[number]);
+        registers = operands->registers[number];
     }
     if (gv_now.run->at_once) {
-        multiply_at_once(mine, its, w, registers);
+        multiply_at_once(its, w, registers);
         return;
     }
     group_products *g = &of_groups[gv_thread_slot() / GV_WARPGROUP];
     if (number == g->products) describe(g, w, registers);
     else if (differ(&g->in_words[number], w)) gv_stop(GV_AGAIN);
     if (registers) {
-        mine->own[number] = g->product[number];
-        mine->own[number].registers = registers;
+        operands->own[number] = g->product[number];
+        operands->own[number].registers = registers;
     }
     gv_now.run->last_pc = w->pc;
     if (gv_now.thread % GV_WARPGROUP == 0) note_both(&g->product[number], w->pc);
@@ -339,14 +352,14 @@ uintptr_t gv_shared_at(uintptr_t low, uint32_t bits)
 
 void gv_wgmma_commit(void)
 {
-    if (of) of[gv_thread_slot()].groups++;
+    if (of) of[gv_number_now()].groups++;
 }
 
 void gv_wgmma_wait(uint32_t left)
 {
     if (!of) return;
     gv_catch_up();
-    thread_products *mine = &of[gv_thread_slot()];
+    thread_products *mine = &of[gv_number_now()];
     uint32_t groups = mine->groups;
     gv_settle();
     for (uint32_t i = 0; i < KEPT; i++) {

@@ -7,17 +7,18 @@
 enum { COLUMNS = 256, SUMS = COLUMNS / 2 };
 enum { NOT_A_NUMBER = 0xff, IMPROBABLE = 0xa5 }; // bytes of sums that have not been waited for
 
-// The sums of a thread after its wait, in `count` registers: from `d` on, or (is_apart) at distances of `d`, in bytes.
+// The sums of a thread after its wait, in `count` registers: from `d` on, or (if `apart` is not NULL) at these
+// distances from `d`, in bytes.
 typedef struct {
     uint32_t *d;
-    uint32_t count, group, is_apart;
+    intptr_t *apart;
+    uint32_t count, group;
     union {
         uint32_t bits[SUMS];
         float real[SUMS];
         int32_t whole[SUMS];
         _Float16 half[2 * SUMS];
-    } value; // near the rest, as mostly the places are not needed
-    intptr_t apart[SUMS];
+    } value;
 } sums;
 
 static inline double old_sum(const sums *s, int type, uint32_t i)
@@ -37,13 +38,14 @@ static inline void put_sum(sums *s, int type, uint32_t i, double sum)
 static inline uint32_t *register_of(const sums *s, uint32_t i) { return (uint32_t *)((char *)s->d + s->apart[i]); }
 
 // Takes the values of the registers, unless the first product replaces them (`add` is 0), and leaves bytes there that
-// are no result. `apart`: where each is, or NULL.
-static inline void take(sums *s, uint32_t *d, uint32_t *const *apart, uint32_t count, int type, int add)
+// are no result. `apart`: where each is, or NULL; then `distances` is not used.
+static inline void take(
+    sums *s, uint32_t *d, uint32_t *const *apart, intptr_t *distances, uint32_t count, int type, int add)
 {
     int byte = type == GV_FLOAT || type == GV_HALF ? NOT_A_NUMBER : IMPROBABLE;
     s->d = d;
     s->count = count;
-    s->is_apart = apart != NULL;
+    s->apart = apart ? distances : NULL;
     if (!apart) {
         if (add) memcpy(s->value.bits, d, count * sizeof *d);
         memset(d, byte, count * sizeof *d);
@@ -59,7 +61,7 @@ static inline void take(sums *s, uint32_t *d, uint32_t *const *apart, uint32_t c
 // Writes the sums to their registers.
 static inline void put_back(const sums *s)
 {
-    if (!s->is_apart) memcpy(s->d, s->value.bits, s->count * sizeof *s->d);
+    if (!s->apart) memcpy(s->d, s->value.bits, s->count * sizeof *s->d);
     else
         for (uint32_t i = 0; i < s->count; i++) memcpy(register_of(s, i), &s->value.bits[i], sizeof *s->d);
 }
