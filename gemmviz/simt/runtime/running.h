@@ -25,7 +25,7 @@
 //   kept_mma                                 products of the common mma that are postponed
 //   ldmatrix mma_quads mma_words wmma wgmma  tensor cores, and the loads of their registers
 //   sync_flags mbarrier_state                flags between blocks; an mbarrier's count
-//   tsan tma_boxes                           the compiler's calls before an access; the copy engine
+//   tsan flights tma_boxes                   the compiler's calls before an access; the copy engine and its data
 //   bulk_copies mbarriers                    copies of adjacent bytes by the copy engine; the instructions of mbarriers
 //   scheduler                                the order in which threads run
 //   workers                                  blocks shared between processes

@@ -8,6 +8,7 @@
 #include "cluster.h"
 #include "events.h"
 #include "fibres.h"
+#include "flights.h"
 #include "kernel_calls/hopper.h"
 #include "mbarrier_state.h"
 #include "ownership.h"
@@ -16,20 +17,9 @@
 #include <string.h>
 #include <sys/mman.h>
 
-enum { MOST_UNDER_WAY = 512, LARGEST_BYTES = 256 << 10, PIECE = GV_PIECE_BYTES, MOST_PIECES = 64 /* at once */ };
-enum { ROWS_AHEAD = 4, CACHE_LINE = 64 };
+enum { PIECE = GV_PIECE_BYTES, MOST_PIECES = 64 /* at once */, ROWS_AHEAD = 4, CACHE_LINE = 64 };
 
-typedef struct {
-    int used;
-    uint32_t rank, barrier, group, bytes, pitch;
-    char *data;
-    gv_tensor_map map; // a copy, because the thread may have left when it is needed
-    gv_box box;
-} flight;
-
-static flight *flights; // in the order of their issue; not a ring, because they end in any order
-static uint32_t under_way, issued;
-static char *memory;
+static uint32_t issued;
 static uint32_t groups[GV_MAX_CLUSTER * GV_MAX_THREADS]; // of stores, per thread
 static int stored;
 
@@ -39,20 +29,13 @@ static struct {
 } *reported;
 static uint64_t room;
 
-static void *pages(size_t bytes, int sharing)
-{
-    return mmap(NULL, bytes, PROT_READ | PROT_WRITE, sharing | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-}
-
 int gv_boxes_begin(uint64_t capacity, uint32_t processes)
 {
     room = capacity / 8 + 64;
     int kind = processes > 1 ? MAP_SHARED : MAP_PRIVATE; // new shared pages take longer
-    reported = pages(sizeof *reported + room * sizeof(gv_box), kind);
-    if (!memory) memory = pages((size_t)MOST_UNDER_WAY * LARGEST_BYTES, MAP_PRIVATE);
-    if (!flights) flights = pages((MOST_UNDER_WAY + 1) * sizeof *flights, MAP_PRIVATE);
-    under_way = 0;
-    return reported != MAP_FAILED && memory != MAP_FAILED && flights != MAP_FAILED;
+    reported = mmap(NULL, sizeof *reported + room * sizeof(gv_box), PROT_READ | PROT_WRITE,
+        kind | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    return reported != MAP_FAILED && gv_flights_begin();
 }
 
 void gv_boxes_end(void) { munmap(reported, sizeof *reported + room * sizeof(gv_box)); }
@@ -73,52 +56,35 @@ static void report(const gv_box *b)
     reported->log[at] = *b;
 }
 
+static void end_flight(uint32_t i)
+{
+    report(&gv_flight_at(i)->box);
+    gv_end_flight(i);
+}
+
 void gv_boxes_reset(void)
 {
-    for (uint32_t i = 0; i < under_way; i++) {
-        flights[i].box.arrived = GV_NEVER;
-        report(&flights[i].box);
-        flights[i].used = 0;
+    while (gv_under_way) {
+        gv_flight_at(0)->box.arrived = GV_NEVER;
+        end_flight(0);
     }
-    under_way = issued = 0;
+    issued = 0;
     if (stored) memset(groups, 0, sizeof groups);
     stored = 0;
 }
 
-// The flights keep their memory when they move up.
-static void end_flight(uint32_t i)
-{
-    flight ended = flights[i];
-    report(&ended.box);
-    under_way--;
-    memmove(&flights[i], &flights[i + 1], (under_way - i) * sizeof *flights);
-    ended.used = 0;
-    flights[under_way] = ended;
-}
-
-static flight *new_flight(void)
-{
-    if (under_way == MOST_UNDER_WAY) gv_stop(GV_TOO_MANY_COPIES);
-    flight *f = &flights[under_way];
-    if (!f->data) {
-        // Each flight has its own memory and keeps it when it moves.
-        static uint32_t handed_out;
-        if (handed_out == MOST_UNDER_WAY) gv_stop(GV_NO_MEMORY);
-        f->data = memory + (size_t)handed_out++ * LARGEST_BYTES;
-    }
-    under_way++;
-    return f;
-}
-
 static uint32_t clipped(int64_t value, uint32_t most) { return value < 0 ? 0 : value > most ? most : (uint32_t)value; }
 
-static void describe(flight *f, const gv_tensor_map *map, int32_t column, int32_t row, uintptr_t shared, uintptr_t pc)
+static void describe(
+    gv_flight *f, const gv_tensor_map *map, int32_t column, int32_t row, uintptr_t shared, uintptr_t pc)
 {
     uint32_t pitch = map->box_columns * map->itemsize;
     int64_t left = (int64_t)column * map->itemsize, right = ((int64_t)map->columns - column) * map->itemsize;
-    char *data = f->data;
-    *f = (flight){
-        .used = 1, .rank = gv_now.rank, .bytes = pitch * map->box_rows, .pitch = pitch, .data = data, .map = *map};
+    f->rank = gv_now.rank;
+    f->barrier = f->group = 0;
+    f->bytes = pitch * map->box_rows;
+    f->pitch = pitch;
+    f->map = *map;
     f->box = (gv_box){
         .shared = shared,
         .pc = pc,
@@ -149,27 +115,27 @@ static void describe(flight *f, const gv_tensor_map *map, int32_t column, int32_
     }
 }
 
-static uintptr_t in_matrix(const flight *f, uint32_t i, uint32_t p)
+static uintptr_t in_matrix(const gv_flight *f, uint32_t i, uint32_t p)
 {
     const gv_tensor_map *m = &f->map;
     int64_t row = (int64_t)f->box.row + i, byte = (int64_t)f->box.column * m->itemsize + (int64_t)p * PIECE;
     return m->matrix + (uintptr_t)(row * m->columns * m->itemsize + byte);
 }
 
-static uintptr_t in_shared(const flight *f, uint32_t i, uint32_t p)
+static uintptr_t in_shared(const gv_flight *f, uint32_t i, uint32_t p)
 {
     return gv_swizzled(f->box.shared + (uintptr_t)i * f->pitch + (uintptr_t)p * PIECE, f->map.swizzle);
 }
 
 // The part of a piece that is inside the matrix: at the right edge it may have less than 16 bytes.
-static uint32_t inside(const flight *f, uint32_t p)
+static uint32_t inside(const gv_flight *f, uint32_t p)
 {
     int64_t left = ((int64_t)f->map.columns - f->box.column) * f->map.itemsize - (int64_t)p * PIECE;
     return left < PIECE ? (uint32_t)left : PIECE;
 }
 
 // Asks for the memory of a later row, which mostly is not in the nearest cache.
-static void ask_for(const flight *f, uint32_t i, uint32_t first, uint32_t end, int matrix)
+static void ask_for(const gv_flight *f, uint32_t i, uint32_t first, uint32_t end, int matrix)
 {
     uintptr_t row = f->box.shared + (uintptr_t)i * f->pitch;
     for (uint32_t p = first; p < end; p += CACHE_LINE / PIECE)
@@ -178,7 +144,7 @@ static void ask_for(const flight *f, uint32_t i, uint32_t first, uint32_t end, i
 
 // Accesses the whole pieces of a row, in the matrix or in shared memory, and copies them; returns whether it could do
 // them all at once.
-static int pieces(const flight *f, uint32_t i, uint32_t first, uint32_t end, int matrix, int write, uintptr_t pc)
+static int pieces(const gv_flight *f, uint32_t i, uint32_t first, uint32_t end, int matrix, int write, uintptr_t pc)
 {
     uint32_t count = end - first;
     uintptr_t at[MOST_PIECES];
@@ -191,7 +157,7 @@ static int pieces(const flight *f, uint32_t i, uint32_t first, uint32_t end, int
     return 1;
 }
 
-static void read_matrix(flight *f)
+static void read_matrix(gv_flight *f)
 {
     const gv_box *b = &f->box;
     uint32_t rows = b->end_row - b->first_row, pieces_of_row = b->end_piece - b->first_piece;
@@ -214,7 +180,7 @@ static void read_matrix(flight *f)
 
 static void write_shared(void *what)
 {
-    flight *f = what;
+    gv_flight *f = what;
     f->box.write_at = gv_made();
     f->box.arrived = (uint16_t)gv_now.phase;
     for (uint32_t i = 0; i < f->box.rows; i++) {
@@ -237,17 +203,17 @@ void gv_ask_to_load(
 {
     gv_catch_up();
     if (!blocks) blocks = 1u << gv_now.rank;
-    flight *first = NULL;
+    gv_flight *first = NULL;
     for (uint32_t rank = 0; rank < gv_now.run->cluster; rank++) {
         if (!(blocks >> rank & 1)) continue;
-        flight *f = new_flight();
+        gv_flight *f = gv_new_flight(first);
         describe(f, map, column, row, (uintptr_t)shared, pc);
         f->barrier = gv_mbarrier_at(barrier, rank, pc);
         gv_mbarrier_used(f->barrier, pc);
         gv_wgmma_check_write((uintptr_t)shared, f->bytes, rank, pc);
-        if (!first) read_matrix(first = f);
-        else {
-            memcpy(f->data, first->data, f->bytes);
+        if (!first) {
+            read_matrix(first = f);
+        } else {
             f->box.read_at = first->box.read_at;
             f->box.reads = first->box.reads;
         }
@@ -264,23 +230,23 @@ void gv_box_load(void *shared, const void *map, int32_t column, int32_t row, voi
 
 static void arrive(uint32_t i)
 {
-    flight *f = &flights[i];
+    gv_flight *f = gv_flight_at(i);
     gv_in_name_of(f->rank, f->box.thread, write_shared, f);
     end_flight(i);
 }
 
 void gv_boxes_arrive(uint32_t barrier)
 {
-    for (uint32_t i = 0; i < under_way && gv_mbarrier_lacks_copies(barrier);) {
-        if (flights[i].box.store || flights[i].barrier != barrier) i++;
+    for (uint32_t i = 0; i < gv_under_way && gv_mbarrier_lacks_copies(barrier);) {
+        if (gv_flight_at(i)->box.store || gv_flight_at(i)->barrier != barrier) i++;
         else arrive(i);
     }
 }
 
 void gv_all_boxes_arrive(void)
 {
-    for (uint32_t i = 0; i < under_way;) {
-        if (flights[i].box.store) i++;
+    for (uint32_t i = 0; i < gv_under_way;) {
+        if (gv_flight_at(i)->box.store) i++;
         else arrive(i);
     }
 }
@@ -289,7 +255,7 @@ void gv_ask_to_store(
     const gv_tensor_map *map, int32_t column, int32_t row, const void *shared, int how, uintptr_t pc)
 {
     gv_catch_up();
-    flight *f = new_flight();
+    gv_flight *f = gv_new_flight(NULL);
     describe(f, map, column, row, (uintptr_t)shared, pc);
     f->box.store = (uint16_t)how;
     stored = 1;
@@ -320,7 +286,7 @@ void gv_box_store_commit(void)
 }
 
 // L2 adds: the old values are read just before the sums are written, with no other access between them.
-static void add_matrix(flight *f)
+static void add_matrix(gv_flight *f)
 {
     const gv_box *b = &f->box;
     for (uint32_t i = b->first_row; i < b->end_row; i++)
@@ -335,7 +301,7 @@ static void add_matrix(flight *f)
     gv_site_is(b->pc, GV_SITE_ATOMIC);
 }
 
-static void store(flight *f)
+static void store(gv_flight *f)
 {
     const gv_box *b = &f->box;
     f->box.arrived = (uint16_t)gv_now.phase;
@@ -370,8 +336,8 @@ static void store(flight *f)
 
 static void stores_up_to(uint32_t end)
 {
-    for (uint32_t i = 0; i < under_way;) {
-        flight *f = &flights[i];
+    for (uint32_t i = 0; i < gv_under_way;) {
+        gv_flight *f = gv_flight_at(i);
         if (!f->box.store || f->rank != gv_now.rank || f->box.thread != gv_now.thread || f->group >= end) {
             i++;
             continue;
@@ -396,5 +362,5 @@ void gv_box_store_wait_written(void)
 
 void gv_boxes_left(void)
 {
-    if (under_way) stores_up_to(UINT32_MAX);
+    if (gv_under_way) stores_up_to(UINT32_MAX);
 }
