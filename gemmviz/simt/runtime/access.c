@@ -264,12 +264,15 @@ int gv_access_pieces(const uintptr_t *at, uint32_t count, const void *data, uint
         return 0;
     if (gv_pending.is) gv_settle();
     r->last_pc = pc;
-    if (count) gv_bring((void *)least, most - least + GV_PIECE_BYTES);
+    uint64_t bytes = count ? most - least + GV_PIECE_BYTES : 0;
+    intptr_t away = 0; // what is written need not be brought
+    if (bytes && !data) gv_bring((void *)least, bytes);
+    else if (bytes && gv_now.brings && !gv_is_brought(least, bytes)) away = gv_away(least, bytes);
     for (uint32_t i = 0; data && i < count; i++)
-        memcpy((void *)at[i], (const char *)data + (size_t)i * GV_PIECE_BYTES, GV_PIECE_BYTES);
+        memcpy((char *)at[i] + away, (const char *)data + (size_t)i * GV_PIECE_BYTES, GV_PIECE_BYTES);
     if (l->plain != GV_PLAIN_COUNTED) {
         keep_rows(r, l, at, count, data != NULL);
-        gv_keep_pieces(r->value + r->count, r->more + r->more_count, &gv_known[l->array], at, count);
+        gv_keep_pieces(r->value + r->count, r->more + r->more_count, &gv_known[l->array], at, away, count);
     }
     r->count += count;
     r->more_count += (uint64_t)count * l->words;

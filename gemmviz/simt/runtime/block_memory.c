@@ -82,3 +82,18 @@ void gv_bring_memory(uintptr_t at, uint64_t bytes)
     gv_now.brought[0].at = known;
     gv_now.brought[0].end = known_end;
 }
+
+intptr_t gv_away(uintptr_t at, uint64_t bytes)
+{
+    for (uint32_t i = 0; i < part_count; i++) {
+        const part *p = &parts[i];
+        if (at - p->start >= p->bytes || at + bytes > p->start + p->bytes) continue;
+        uint64_t from = p->first + (at - p->start) / PIECE, to = p->first + (at + bytes - 1 - p->start) / PIECE;
+        uint64_t away = 0;
+        for (uint64_t n = from; n <= to; n++) away += rank_of[n] != gv_now.rank;
+        if (away <= to - from) break;
+        return (intptr_t)(kept[gv_now.rank] + p->first * PIECE) - (intptr_t)p->start;
+    }
+    gv_bring_memory(at, bytes);
+    return 0;
+}

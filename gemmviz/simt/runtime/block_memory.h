@@ -15,6 +15,10 @@ void gv_block_memory_clear(void);
 // Brings the running block's data in a range of addresses, any part of which may be in no shared array.
 void gv_bring_memory(uintptr_t at, uint64_t bytes);
 
+// Returns how far from a range of addresses the running block's data is, in bytes: 0 if it is there, otherwise the way
+// to where it is kept. If some of it is there and some is not, all is brought.
+intptr_t gv_away(uintptr_t at, uint64_t bytes);
+
 static inline void gv_forget_brought(void) { memset(gv_now.brought, 0, sizeof gv_now.brought); }
 
 // Whether the data is known to be there.

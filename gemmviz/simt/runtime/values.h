@@ -67,20 +67,22 @@ static inline void gv_keep_values(
     }
 }
 
-// The same for accesses of 16 bytes to one array, one after another in `value` and `to`.
+// The same for accesses of 16 bytes to one array, one after another in `value` and `to`. The data is `away` bytes from
+// the addresses.
 static inline void gv_keep_pieces(
-    uint32_t *value, uint32_t *to, const gv_watched *a, const uintptr_t *at, uint32_t count)
+    uint32_t *value, uint32_t *to, const gv_watched *a, const uintptr_t *at, intptr_t away, uint32_t count)
 {
     uint32_t size = a->itemsize;
     if (a->number == GV_NUMBER_FLOAT) {
         for (uint32_t i = 0; i < count; i++, to += 3) {
-            memcpy(&value[i], (void *)at[i], 4);
-            memcpy(to, (char *)at[i] + 4, 12);
+            const char *from = (const char *)at[i] + away;
+            memcpy(&value[i], from, 4);
+            memcpy(to, from + 4, 12);
         }
     } else if (a->number == GV_NUMBER_SMALL) { // the words are little-endian
         const uint32_t *floats = a->floats;
         for (uint32_t i = 0; i < count; i++, to += 4) {
-            const char *from = (const char *)at[i];
+            const char *from = (const char *)at[i] + away;
             uint32_t first, last;
             memcpy(&first, from, 4);
             memcpy(&last, from + 12, 4);
@@ -91,6 +93,6 @@ static inline void gv_keep_pieces(
     } else {
         uint32_t further = size < GV_PIECE_BYTES ? GV_PIECE_BYTES / size - 1 : 0;
         for (uint32_t i = 0; i < count; i++, to += gv_words_of(a, further))
-            gv_keep_values(&value[i], to, a, at[i], further);
+            gv_keep_values(&value[i], to, a, at[i] + away, further);
     }
 }
