@@ -5,7 +5,7 @@
 #include "notes.h"
 #include "stop.h"
 
-enum { MOST_BARRIERS = 1024 };
+enum { MOST_BARRIERS = 1024, BARRIER_BYTES = 8 };
 
 static struct {
     uintptr_t at;
@@ -47,11 +47,22 @@ static void tell(uint32_t b, int kind, uint32_t parity, uintptr_t pc)
         .remote = gv_now.rank != known[b].rank});
 }
 
+static inline int is_at(uint32_t b, uintptr_t at, uint32_t rank)
+{
+    return b < barriers && known[b].at == at && known[b].rank == rank;
+}
+
+// Returns the barrier at an address of a block; `barriers` if there is none. A cluster has hundreds: the one that was
+// found last for these lower bits of the address is tried first.
 static uint32_t find(uintptr_t at, uint32_t rank)
 {
+    enum { EACH = 64 };
+    static uint16_t found[GV_MAX_CLUSTER][EACH];
+    uint16_t *last = &found[rank % GV_MAX_CLUSTER][at / BARRIER_BYTES % EACH];
+    if (is_at(*last, at, rank)) return *last;
     uint32_t b = 0;
-    while (b < barriers && !(known[b].at == at && known[b].rank == rank)) b++;
-    return b;
+    while (b < barriers && !is_at(b, at, rank)) b++;
+    return *last = (uint16_t)b;
 }
 
 // Whether a GPU may reach this use before the barrier is initialised, although the recorder does not. Only cluster
