@@ -171,9 +171,10 @@ template <class N> struct gv_number {
     template <class T> operator T *() const { return (T *)(size_t)n; }
 };
 // A pointer argument. The prototype of the kernel decides its type.
+#define GV_INLINE __attribute__((always_inline, no_sanitize("thread")))
 struct gv_pointer {
     void *p;
-    template <class T> operator T *() const { return (T *)p; }
+    template <class T> GV_INLINE operator T *() const { return (T *)p; }
 };
 template <class T> struct gv_without_const {
     typedef T type;
@@ -202,6 +203,6 @@ template <> struct gv_if_map<128> {
 // A tensor map, by value, by reference or by a pointer. The prototype of the kernel decides its type.
 struct gv_tensor_map_at {
     void *p;
-    template <class T, typename gv_if_map<sizeof(T)>::type = 0> operator T &() const { return *(T *)p; }
-    template <class T> operator T *() const { return (T *)p; }
+    template <class T, typename gv_if_map<sizeof(T)>::type = 0> GV_INLINE operator T &() const { return *(T *)p; }
+    template <class T> GV_INLINE operator T *() const { return (T *)p; }
 };

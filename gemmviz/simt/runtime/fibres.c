@@ -286,8 +286,13 @@ static gv_fibre *to_run(uint32_t thread)
     gv_cluster.thread_index = f->index;
     gv_now.stack_low = gv_cluster.first_low + gv_number_now() * gv_cluster.low_apart;
     *gv_state(f) = GV_READY;
-    if (!f->started) start(f);
-    else gv_context_expect(&f[thread + 1 < gv_cluster.threads].context);
+    if (!f->started) {
+        start(f);
+        return f;
+    }
+    const gv_context *next = &f[thread + 1 < gv_cluster.threads].context;
+    gv_context_expect(next);
+    if (!gv_now.phase) gv_context_expect_call(next); // it begins the kernel
     return f;
 }
 
