@@ -15,7 +15,7 @@
 #include <sys/mman.h>
 
 enum { MOST_THREADS = GV_MAX_THREADS * GV_MAX_CLUSTER, MOST_UNDER_WAY = 512, LARGEST = 16 };
-enum { FEW_UNDER_WAY = 32, LINE = 64 /* of the cache */ };
+enum { FEW_UNDER_WAY = 32, LINE = 64 /* of the cache */, AHEAD = 4 /* copies whose memory is asked for */ };
 
 typedef struct {
     char *to;
@@ -255,9 +255,11 @@ void gv_copy_wait(uint32_t left)
 {
     gv_catch_up();
     thread_copies *t = mine();
+    for (uint32_t i = 0; i < AHEAD; i++) __builtin_prefetch(at(t, t->first + i));
     while (t->first != t->end) {
         copy *c = at(t, t->first);
         if (c->group + left >= t->groups) return;
+        __builtin_prefetch(at(t, t->first + AHEAD));
         t->first++;
         arrive(c);
     }

@@ -12,7 +12,7 @@
 #include "stop.h"
 #include <string.h>
 
-enum { GV_POSTPONED_BYTES = 128 /* the most bytes of an instruction's arguments */, GV_MOST_POSTPONED = 128 };
+enum { GV_POSTPONED_BYTES = 128 /* the most bytes of an instruction's arguments */, GV_MOST_POSTPONED = 160 };
 
 typedef struct {
     char of[GV_POSTPONED_BYTES] __attribute__((aligned(64)));
