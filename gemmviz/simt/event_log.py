@@ -57,6 +57,11 @@ class EventLog:
         count, log = ctypes.c_void_p(start + self._log - _COUNT_BYTES), ctypes.c_void_p(start + self._log)
         code.gv_events_begin(count, log, ctypes.c_uint64(capacity), ctypes.c_uint32(processes))
 
+    @property
+    def count(self) -> int:
+        """The number of events so far."""
+        return int.from_bytes(self._pages[self._log - _COUNT_BYTES : self._log], "little")
+
     def found(
         self,
         run: RecorderRun,
@@ -85,7 +90,7 @@ class EventLog:
         MemoryError
             When there is not enough memory.
         """
-        count = int.from_bytes(self._pages[self._log - _COUNT_BYTES : self._log], "little")
+        count = self.count
         self._pages.resize(self._log + count * EVENT.itemsize)
         log = np.frombuffer(self._pages, EVENT, count, self._log)
         addresses, events = EventAddresses(), ctypes.c_void_p(log.ctypes.data)
