@@ -35,7 +35,7 @@ def test_the_rows_of_a_rung_are_those_that_pyelftools_finds(name: str, as_writte
             theirs = [Row(s.address, s.file, s.line, s.column, s.end_sequence) for s in states]
             assert list(rows(code, program.header)) == theirs
             compared += len(theirs)
-    assert compared > 100
+    assert compared > 50
 
 
 def test_each_opcode_does_what_the_standard_says() -> None:
