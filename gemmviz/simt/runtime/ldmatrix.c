@@ -8,6 +8,9 @@
 #include "postponed.h"
 #include "shared_memory.h"
 #include <string.h>
+#if defined(__x86_64__)
+#include <immintrin.h>
+#endif
 
 enum { ROW_BYTES = 16, SIDE = 8, MOST = 4 /* matrices */ };
 
@@ -28,7 +31,26 @@ static struct {
 } made[GV_MOST_POSTPONED];
 
 // Lane l holds two adjacent elements of row l / 4, from 2 (l % 4) on: side by side, the registers of the lanes are the
-// rows. Transposed, it holds those of column l / 4.
+// rows. Transposed, it holds those of column l / 4: so they are the rows of the transposed matrix.
+#if defined(__x86_64__)
+static inline void transpose(uint32_t *words)
+{
+    __m128i row[SIDE], two[SIDE], four[SIDE];
+    for (int i = 0; i < SIDE; i++) row[i] = _mm_loadu_si128((const __m128i *)words + i);
+    for (int i = 0; i < SIDE / 2; i++) {
+        two[2 * i] = _mm_unpacklo_epi16(row[i], row[i + 4]);
+        two[2 * i + 1] = _mm_unpackhi_epi16(row[i], row[i + 4]);
+    }
+    for (int i = 0; i < SIDE / 2; i++) {
+        four[2 * i] = _mm_unpacklo_epi16(two[i], two[i + 4]);
+        four[2 * i + 1] = _mm_unpackhi_epi16(two[i], two[i + 4]);
+    }
+    for (int i = 0; i < SIDE / 2; i++) {
+        _mm_storeu_si128((__m128i *)words + 2 * i, _mm_unpacklo_epi16(four[i], four[i + 4]));
+        _mm_storeu_si128((__m128i *)words + 2 * i + 1, _mm_unpackhi_epi16(four[i], four[i + 4]));
+    }
+}
+#else
 static inline void transpose(uint32_t *words)
 {
     uint16_t element[SIDE][SIDE];
@@ -37,6 +59,24 @@ static inline void transpose(uint32_t *words)
         uint32_t row = 2 * (lane % 4), column = lane / 4;
         words[lane] = element[row][column] | (uint32_t)element[row + 1][column] << 16;
     }
+}
+#endif
+
+// Gives each lane its word of each matrix.
+static inline __attribute__((always_inline)) void deal(
+    uint32_t of_lane[GV_WARP][MOST], uint32_t words[MOST][GV_WARP], uint32_t count)
+{
+#if defined(__x86_64__)
+    for (uint32_t lane = 0; count == MOST && lane < GV_WARP; lane += MOST) {
+        __m128 w[MOST];
+        for (uint32_t i = 0; i < MOST; i++) w[i] = _mm_loadu_ps((const float *)&words[i][lane]);
+        _MM_TRANSPOSE4_PS(w[0], w[1], w[2], w[3]);
+        for (uint32_t i = 0; i < MOST; i++) _mm_storeu_ps((float *)of_lane[lane + i], w[i]);
+    }
+    if (count == MOST) return;
+#endif
+    for (uint32_t lane = 0; lane < GV_WARP; lane++)
+        for (uint32_t i = 0; i < count; i++) of_lane[lane][i] = words[i][lane];
 }
 
 // Of each lane the registers of its matrices.
@@ -49,8 +89,7 @@ static inline __attribute__((always_inline)) void gather(
         memcpy((char *)words + lane * ROW_BYTES, rows[lane], ROW_BYTES);
     }
     for (uint32_t i = 0; i < count && transposed; i++) transpose(words[i]);
-    for (uint32_t lane = 0; lane < GV_WARP; lane++)
-        for (uint32_t i = 0; i < count; i++) of_lane[lane][i] = words[i][lane];
+    deal(of_lane, words, count);
 }
 
 static void gather_rows(uint32_t of_lane[GV_WARP][MOST], char *const rows[GV_WARP], uint32_t count, int transposed)
