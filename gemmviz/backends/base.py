@@ -45,6 +45,8 @@ class Build:
         The compiler's flags.
     registers, shared_bytes, local_bytes
         Registers per thread, shared memory per block (static and dynamic), local memory per thread; None if unknown.
+    barriers
+        Named barriers per block; None if unknown.
     notes
         Notes for people, for example that the cache folder cannot be written.
     variant
@@ -56,6 +58,7 @@ class Build:
     registers: int | None = None
     shared_bytes: int | None = None
     local_bytes: int | None = None
+    barriers: int | None = None
     notes: tuple[str, ...] = ()
     variant: str = ""
 

@@ -15,6 +15,7 @@ from gemmviz.backends.base import Build, LaunchError
 from gemmviz.backends.cupy_check import cupy_major
 from gemmviz.backends.device_source import source_of_device
 from gemmviz.backends.kept_kernels import machine_code
+from gemmviz.backends.named_barriers import named_barriers
 from gemmviz.backends.overloads import AMBIGUOUS, address_of, name_of, typed_address_of
 from gemmviz.backends.signature import describing_source
 from gemmviz.backends.struct_arguments import filling_source
@@ -131,6 +132,7 @@ def compile_launch(
         registers=registers,
         shared_bytes=int(function.shared_size_bytes) + launch.shared_bytes,
         local_bytes=int(function.local_size_bytes),
+        barriers=named_barriers(made.file, made.entry) if made else None,
     )
     return function, module, build
 

@@ -62,7 +62,7 @@ _COLUMNS: Mapping[str, Callable[[Row], object]] = {
     "block_threads": lambda row: _shape(row.get("block")),
     "shared_bytes": lambda row: row.get("smem"),
     "registers": lambda row: row.get("regs"),
-    **_plain("local_bytes", "gflops"),
+    **_plain("local_bytes", "barriers", "gflops"),
     **_within("hot", hot_gflops="gflops"),
     **_within("stats", median_s="median", q1_s="q1", q3_s="q3", min_s="min", p5_s="p5", p95_s="p95"),
     **_within("stats", iqr_relative="iqr_rel", samples="n"),

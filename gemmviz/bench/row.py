@@ -199,6 +199,9 @@ class Outcome(Timing):
     smem: Annotated[FromZero | None, Meta(description="bytes of shared memory per block")]
     regs: Annotated[FromZero | None, Meta(description="registers per thread")]
     local_bytes: Annotated[FromZero | None, Meta(description="bytes of local memory per thread")]
+    barriers: NotRequired[
+        Annotated[FromZero | None, Meta(description="named barriers per block, 16 at most. Older files lack it")]
+    ]
     status: Status
     message: Annotated[str, Meta(description="why the status is not ok")]
     line: Annotated[FromOne | None, Meta(description="line of the kernel's file that the message is about")]

@@ -16,7 +16,7 @@ _SLOWER = 1.05
 def describe_build(row: Row, build: Build) -> None:
     """Fill in the compiler's results, or the code path that a library chose."""
     results.describe_build(row, build)
-    row["local_bytes"] = build.local_bytes
+    row |= {"local_bytes": build.local_bytes, "barriers": build.barriers}
     if build.variant:
         row["label"] += f" ({build.variant})"
 

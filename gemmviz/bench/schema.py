@@ -44,6 +44,7 @@ UNKNOWN: Outcome = {
     "smem": None,
     "regs": None,
     "local_bytes": None,
+    "barriers": None,
     "status": "cancelled",
     "message": "",
     "line": None,

@@ -30,7 +30,7 @@ def add(commands: Any, summary: str) -> None:
         "occupancy",
         help=summary,
         description="Theoretical occupancy, modelled from published limits: of the CUDA kernels of a run, with their "
-        "registers and shared memory as compiled, or of a block that --threads describes.",
+        "registers, shared memory and named barriers as compiled, or of a block that --threads describes.",
         epilog=f"Devices: {', '.join(_DEVICES)}.",
     )
     parser.add_argument(
@@ -45,6 +45,14 @@ def add(commands: Any, summary: str) -> None:
     parser.add_argument("--registers", type=options.whole, default=32, metavar="R", help="per thread (default 32)")
     parser.add_argument("--shared", type=options.whole, default=0, metavar="BYTES", help="per block (default 0)")
     parser.add_argument("--cluster", type=options.whole, default=1, metavar="BLOCKS", help="of a cluster (default 1)")
+    parser.add_argument(
+        "--barriers",
+        type=options.whole,
+        default=0,
+        metavar="N",
+        help="named barriers per block (default 0: no limit); they count from compute capability 9.0 on, and if the "
+        "compiler does not know the number in a bar.sync, the block takes all 16",
+    )
     parser.add_argument("--json", action="store_true", help="as JSON")
     parser.set_defaults(run=_run)
 
@@ -71,9 +79,11 @@ def _run(args: argparse.Namespace) -> int:
     else:
         if min(args.threads, args.registers) < 1 or args.shared < 0:
             raise ConstraintError("a block has at least 1 thread, 1 register per thread and 0 bytes of shared memory")
+        if args.barriers < 0:
+            raise ConstraintError("a block has 0 named barriers or more")
         if args.cluster < 1:
             raise ConstraintError("a cluster has at least 1 block")
-        uses = [("what if", Use(args.threads, args.registers, args.shared, args.cluster))]
+        uses = [("what if", Use(args.threads, args.registers, args.shared, args.cluster, args.barriers))]
     found = limits(device)
     if device is None or found is None:
         raise ConstraintError(
@@ -88,7 +98,7 @@ def _run(args: argparse.Namespace) -> int:
 
 
 def _compiled(document: Document) -> Iterator[tuple[str, Use]]:
-    """Return the kernels of a run with the registers and shared memory that the compiler reported, each once."""
+    """Return the kernels of a run with the resources that the compiler reported, each once."""
     seen = set()
     kernels = {kernel.sha256: kernel for kernel in ladder()}
     for row in document["results"]:
@@ -103,11 +113,15 @@ def _compiled(document: Document) -> Iterator[tuple[str, Use]]:
 def _print(uses: list[tuple[str, Use]], found: Limits, device: str) -> None:
     table = Table(title=f"Theoretical occupancy on one SM of {device} (modelled)")
     table.add_column("kernel", overflow="fold", min_width=16)
-    for name in ("threads", "registers", "shared B", "blocks", "warps", "occupancy"):
+    # Few kernels are limited by barriers; a column for all would only make the sentences narrower.
+    barriers = any("barriers" in occupancy(use, found).limiters for _, use in uses)
+    for name in ("threads", "registers", "shared B", *["barriers"] * barriers, "blocks", "warps", "occupancy"):
         table.add_column(name, justify="right")
     table.add_column("limited by", overflow="fold")
     for name, use in uses:
         now = occupancy(use, found)
-        figures = (use.threads, use.registers, use.shared_bytes, now.blocks, f"{now.warps} / {found.warps_per_sm}")
-        table.add_row(escape(name), *map(str, figures), f"{now.fraction:.1%}", escape(advice(use, found)))
+        taken = (use.threads, use.registers, use.shared_bytes, *[use.barriers] * barriers)
+        held = f"{now.warps} / {found.warps_per_sm}"
+        figures = (*map(str, (*taken, now.blocks)), held, f"{now.fraction:.1%}")
+        table.add_row(escape(name), *figures, escape(advice(use, found)))
     console().print(table)

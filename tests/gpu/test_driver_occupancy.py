@@ -41,7 +41,9 @@ def test_active_blocks_are_those_of_the_driver(one):
     if build.shared_bytes > 48 * 1024:
         function.max_dynamic_shared_size_bytes = one.shared_bytes
     asked = cp.cuda.driver.occupancyMaxActiveBlocksPerMultiprocessor(function.kernel.ptr, one.threads, one.shared_bytes)
-    use = Use(one.threads, build.registers, build.shared_bytes)
+    # The number is read from the machine code, which is kept for all of these.
+    assert build.barriers is not None
+    use = Use(one.threads, build.registers, build.shared_bytes, barriers=build.barriers or 0)
     assert occupancy(use, limits(driver().device.to_plain())).blocks == asked
 
 

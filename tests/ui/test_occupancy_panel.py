@@ -67,6 +67,22 @@ def test_the_registers_of_a_measured_kernel_are_used_and_labelled(panel):
     assert "as compiled (here)" in panel.text.toolTip()
 
 
+def test_named_barriers_of_a_measured_kernel_limit_it_and_the_text_says_so(panel, qtbot):
+    panel.session.results.set_device("NVIDIA H200", H200)
+    known = {"block": [256, 1, 1], "regs": 34, "smem": 39_936}
+    measure(panel.session, **known, barriers=1)
+    assert percent(panel) == 62.5 and "barriers" not in panel.text.text()
+    measure(panel.session, **known, barriers=16)
+    assert percent(panel) == 50
+    assert "Limited by named barriers; one more block per SM needs at most 12 named barriers" in panel.text.text()
+    qtbot.waitUntil(lambda: panel.text.height() >= panel.text.heightForWidth(panel.text.width()))
+    # Fewer bytes of shared memory change nothing, and the number of barriers stays while a slider moves.
+    choose(panel, "shared", 21_504)
+    assert percent(panel) == 50 and panel.use.barriers == 16
+    panel.session.choice.choose_kernel(find("gpumult1", panel.session.choice.kernels))
+    assert panel.use.barriers == 0
+
+
 def test_new_figures_do_not_move_the_sliders_and_reset_restores_them(panel):
     choose(panel, "registers", 99)
     measure(panel.session, block=[16, 16, 1], regs=40, smem=0)

@@ -52,7 +52,7 @@ class FakeBackend(HostBackend):
 
 class FakePrepared(HostPrepared):
     def __init__(self, launch, backend):
-        super().__init__(launch, Build(compile_ms=1.0, flags=("-fake",), local_bytes=16))
+        super().__init__(launch, Build(compile_ms=1.0, flags=("-fake",), local_bytes=16, barriers=2))
         self.backend = backend
         self.launches = 0
 

@@ -41,6 +41,8 @@ class Limits:
         of each block that CUDA reserves.
     blocks_per_cluster
         The maximum number of blocks in a cluster; 1 without clusters.
+    barriers_per_sm
+        Named barriers of all blocks on an SM; None where they set no limit (before compute capability 9.0).
     """
 
     threads_per_block: int
@@ -56,6 +58,7 @@ class Limits:
     shared_unit: int
     shared_reserved: int
     blocks_per_cluster: int
+    barriers_per_sm: int | None
 
     @property
     def warps_per_sm(self) -> int:
@@ -116,6 +119,7 @@ class Rates(TypedDict):
     fp32: int
     fp64: int
     int32: NotRequired[int]
+    barriers_per_sm: NotRequired[int]
 
 
 class _Tables(TypedDict):
@@ -167,6 +171,7 @@ def limits(device: Facts | None) -> Limits | None:
         # Clusters exist from compute capability 9.0 on; 8 blocks always, 16 if the kernel asks for it (CUDA C++
         # Programming Guide, "Thread Block Clusters"; cudaFuncAttributeNonPortableClusterSizeAllowed).
         blocks_per_cluster=16 if int(device["cc"].split(".")[0]) >= 9 else 1,
+        barriers_per_sm=row.get("barriers_per_sm"),
     )
 
 

@@ -1,7 +1,7 @@
 """Theoretical occupancy: the number of blocks, and so of warps, that fit on one SM. *Modelled*, from published limits.
 
 The arithmetic is that of NVIDIA's calculator (``cuda_occupancy.h`` of the CUDA toolkit, and the occupancy calculator of
-Nsight Compute). A block of T threads has W = ceil(T / 32) warps. An SM holds as many blocks as all four of these allow:
+Nsight Compute). A block of T threads has W = ceil(T / 32) warps. An SM holds as many blocks as all five of these allow:
 
 * threads: floor(warps per SM / W)
 * blocks: the limit on resident blocks
@@ -10,6 +10,9 @@ Nsight Compute). A block of T threads has W = ceil(T / 32) warps. An SM holds as
 * shared memory: s bytes plus CUDA's reserved bytes are rounded up to the unit; floor(shared memory per SM / this
   number). An SM divides one memory into shared memory and L1 cache: the *carve-out* is the shared part, by default the
   largest
+* named barriers, from compute capability 9.0 on: floor(barriers per SM / barriers of a block). An SM has one or two for
+  each resident block that it can hold (`Limits.barriers_per_sm`). ``__syncthreads`` is one of the 16 barriers of a
+  block, and ``bar.sync`` names one of them; if the compiler does not know its number, it reserves all 16
 
 Occupancy is warps held / warps per SM. Blocks of a cluster run on SMs of one GPC (CUDA C++ Programming Guide, "Thread
 Block Clusters"); the number of clusters that fit is not modelled (``cudaOccupancyMaxActiveClusters``).
@@ -20,6 +23,7 @@ from dataclasses import dataclass, replace
 from math import prod
 from typing import Literal
 
+from gemmviz.backends.named_barriers import MOST_BARRIERS
 from gemmviz.bench.model.devices import WARP, Limits
 from gemmviz.bench.row import Row
 from gemmviz.catalogue.kernel import Kernel
@@ -30,20 +34,22 @@ from gemmviz.language.numbers import thousands
 _CHECKED_PARTITIONS = 4
 # Every device with clusters allows this number without an attribute.
 _PORTABLE_CLUSTER = 8
-Resource = Literal["threads", "blocks", "registers", "shared"]
+Resource = Literal["threads", "blocks", "registers", "shared", "barriers"]
 
 
 @dataclass(frozen=True)
 class Use:
     """Resources of one block of a kernel: threads, registers per thread, bytes of shared memory (static and dynamic).
 
-    ``cluster`` is the number of blocks in a cluster; 1 without clusters.
+    ``cluster`` is the number of blocks in a cluster; 1 without clusters. ``barriers`` is the number of named barriers;
+    0 if there are none, or if the number is unknown: they set no limit then.
     """
 
     threads: int
     registers: int
     shared_bytes: int
     cluster: int = 1
+    barriers: int = 0
 
     @property
     def warps(self) -> int:
@@ -77,6 +83,8 @@ class Occupancy:
 def compiled_use(row: Row, kernel: Kernel | None) -> Use:
     """Return the resources of a block in a row of a result file that has ``block``, ``regs`` and ``smem``.
 
+    The number of named barriers is unknown (0) in rows of an older gemmviz.
+
     Parameters
     ----------
     row
@@ -87,7 +95,8 @@ def compiled_use(row: Row, kernel: Kernel | None) -> Use:
     block, registers, shared = row["block"], row["regs"], row["smem"]
     assert block is not None and registers is not None and shared is not None, "not compiled"
     sizes = {"M": row["M"], "N": row["N"], "K": row["K"]}
-    return Use(prod(block), registers, shared, cluster_blocks(kernel, sizes | row["params"]) if kernel else 1)
+    cluster = cluster_blocks(kernel, sizes | row["params"]) if kernel else 1
+    return Use(prod(block), registers, shared, cluster, row.get("barriers") or 0)
 
 
 def cluster_blocks(kernel: Kernel, values: Mapping[str, int]) -> int:
@@ -116,6 +125,7 @@ def occupancy(use: Use, limits: Limits, carve_out: int | None = None) -> Occupan
         "blocks": limits.blocks_per_sm if use.cluster <= limits.blocks_per_cluster else 0,
         "registers": _by_registers(use, limits),
         "shared": _by_shared(use, limits),
+        "barriers": _by_barriers(use, limits),
     }
     blocks = min(value for value in allowed.values() if value is not None)
     warps = blocks * use.warps
@@ -145,6 +155,14 @@ def _by_shared(use: Use, limits: Limits) -> int | None:
     if use.shared_bytes > limits.shared_per_block:
         return 0
     return limits.shared_per_sm // taken if taken else None
+
+
+def _by_barriers(use: Use, limits: Limits) -> int | None:
+    if use.barriers > MOST_BARRIERS:
+        return 0
+    if not use.barriers or limits.barriers_per_sm is None:
+        return None
+    return limits.barriers_per_sm // use.barriers
 
 
 def _shared_per_block(use: Use, limits: Limits) -> int:
@@ -192,14 +210,29 @@ def _advice(use: Use, limits: Limits) -> str:
             most = _most_registers(use, limits, wanted)
             least = tr("at most {count} registers per thread", count=most)
             changes.append(least if most else tr("smaller blocks"))
+        elif limiter == "barriers":
+            assert limits.barriers_per_sm is not None
+            # At least 1: an SM has a barrier for each block that it can hold.
+            changes.append(tr("at most {count} named barriers per block", count=limits.barriers_per_sm // wanted))
         else:
             most = limits.shared_per_sm // wanted // limits.shared_unit * limits.shared_unit - limits.shared_reserved
             least = tr("at most {count} bytes of shared memory per block", count=thousands(most))
             changes.append(least if most > 0 else tr("no shared memory"))
-    return tr(
+    sentence = tr(
         "Limited by {resources}; one more block per SM needs {changes}.",
         resources=_names(now.limiters),
         changes=tr(" and ").join(changes),
+    )
+    return f"{sentence} {_barriers_taken(use)}" if "barriers" in now.limiters else sentence
+
+
+def _barriers_taken(use: Use) -> str:
+    if use.barriers < MOST_BARRIERS:
+        return tr("A block takes {count} named barriers.", count=use.barriers)
+    return tr(
+        "A block takes all {count} named barriers: so many are reserved if the compiler does not know the number in a "
+        "bar.sync.",
+        count=use.barriers,
     )
 
 
@@ -233,6 +266,9 @@ def _refusal(use: Use, limits: Limits, now: Occupancy) -> str:
             most=thousands(limits.shared_per_block),
         ),
         "blocks": _no_cluster(use, limits),
+        "barriers": tr(
+            "a block has {count} named barriers; {most} is the most", count=thousands(use.barriers), most=MOST_BARRIERS
+        ),
     }
     why = tr(" and ").join(reasons[name] for name in now.limiters)
     return tr("Such a block cannot run: {why}.", why=why)
@@ -255,6 +291,7 @@ NAMES: dict[Resource, str] = {
     "blocks": mark("resident blocks"),
     "registers": mark("registers"),
     "shared": mark("shared memory"),
+    "barriers": mark("named barriers"),
 }
 """The usual names of the resources."""
 

@@ -83,7 +83,7 @@ class OccupancyPanel(QWidget):
         self._touched = False
         self._kernel = ""
         self._source = ""
-        self._cluster = 1
+        self._cluster, self._barriers = 1, 0
         self.follow()
 
     @property
@@ -92,8 +92,9 @@ class OccupancyPanel(QWidget):
 
     @property
     def use(self) -> Use:
-        """The resources of a block, from the sliders."""
-        return Use(self.threads.value, self.registers.value, self.shared.value, self._cluster)
+        """The resources of a block, from the sliders; its cluster and named barriers are those of the kernel."""
+        threads, registers, shared = (whatif.value for whatif in self._whatifs)
+        return Use(threads, registers, shared, self._cluster, self._barriers)
 
     # Initial values of the sliders
 
@@ -102,7 +103,7 @@ class OccupancyPanel(QWidget):
         self._touched = False
         self._kernel = self.session.choice.kernel.name
         use, self._source = kernel_use(self.session)
-        self._cluster = use.cluster
+        self._cluster, self._barriers = use.cluster, use.barriers
         self.threads.choose(use.threads)
         self.registers.choose(use.registers)
         self.shared.set_most(max(self._limits.shared_per_block, use.shared_bytes))

@@ -24,7 +24,7 @@ def document() -> Document:
         "energy_j": None,
         "throttle": ["a", "b"],
     }
-    good |= {"hot": hot, "telemetry": watched, "flags": ["noisy", "throttled"], "block": [16, 16, 1]}
+    good |= {"hot": hot, "telemetry": watched, "flags": ["noisy", "throttled"], "block": [16, 16, 1], "barriers": 1}
     results.fail(bad, "wrong", 'C[0, 0], "quoted"')
     return results.document({"cpu": {"model": "abacus"}}, {"name": "GPU"}, Protocol()) | {"results": [good, bad]}
 
@@ -41,6 +41,7 @@ def test_a_row_becomes_a_line_with_its_figures():
         "kernel": "gputiled",
         "params": "TS=16",
         "block_threads": "16x16x1",
+        "barriers": "1",
         "gflops": "1.0",
         "hot_gflops": "4.0",
         "median_s": "2.0",

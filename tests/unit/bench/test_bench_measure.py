@@ -50,7 +50,7 @@ def test_a_right_kernel_gets_its_figures():
     assert found["gflops"] == pytest.approx(2 * 12 * 7 * 5 / found["stats"]["median"] / 1e9)
     assert found["stats"]["n"] == len(found["samples_s"]) >= 3
     assert found["compile_flags"] == ["-fake"]
-    assert found["local_bytes"] == 16
+    assert (found["local_bytes"], found["barriers"]) == (16, 2)
     assert found["first_launch_s"] > 0
     assert found["params"] == {"T": 4}
 

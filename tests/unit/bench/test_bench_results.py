@@ -8,6 +8,7 @@ import pytest
 
 from gemmviz import data
 from gemmviz.bench import results, rows, schema
+from gemmviz.bench.model.occupancy import Use, compiled_use
 from gemmviz.bench.protocol import Protocol
 from gemmviz.bench.stats import summarise
 from gemmviz.catalogue.errors import GemmvizError
@@ -46,6 +47,19 @@ def test_each_row_has_one_line_for_a_comparison_of_two_files():
         (before["results"][1], after["results"][1])
     ]
     assert json.loads("\n".join(other)) == after
+
+
+def test_a_row_of_an_older_file_has_an_unknown_number_of_barriers(tmp_path):
+    path = tmp_path / "r.json"
+    document = a_document()
+    del document["results"][0]["barriers"]
+    results.write_results(document, path)
+    (row,) = results.read_results(path)["results"]
+    assert row["barriers"] is None
+    known = row | {"block": [64, 2, 1], "regs": 40, "smem": 1024}
+    assert compiled_use(known, None) == Use(128, 40, 1024)
+    del known["barriers"]
+    assert compiled_use(known, None).barriers == 0 and compiled_use(known | {"barriers": 16}, None).barriers == 16
 
 
 def test_a_failed_write_leaves_the_old_file_alone(tmp_path):

@@ -1,5 +1,7 @@
 """Theoretical occupancy is NVIDIA's: the figures come from its documents and its own calculator."""
 
+from dataclasses import replace
+
 import pytest
 
 from gemmviz.bench.model.devices import limits
@@ -40,6 +42,39 @@ def test_active_blocks_are_those_of_nvidias_calculator(cc, threads, registers, s
     assert on(cc, threads, registers, shared).blocks == blocks
 
 
+@pytest.mark.parametrize(
+    ("cc", "threads", "registers", "shared", "barriers", "blocks"),
+    [
+        # Computed with cuda_occupancy.h of the CUDA toolkit 13; the first three as the driver of an H200 says, too.
+        ("9.0", 256, 34, 39_936, 16, 4),
+        ("9.0", 256, 34, 30_720, 16, 4),
+        ("9.0", 256, 34, 21_504, 16, 4),
+        ("9.0", 256, 34, 39_936, 1, 5),
+        ("9.0", 32, 32, 0, 2, 32),
+        ("9.0", 64, 32, 0, 3, 21),
+        ("9.0", 128, 24, 16_384, 9, 7),
+        ("8.9", 256, 34, 21_504, 16, 4),
+        ("8.9", 32, 32, 0, 16, 24),
+        ("10.0", 64, 32, 0, 5, 12),
+        ("12.0", 256, 34, 39_936, 16, 1),
+        ("12.0", 256, 34, 39_936, 1, 2),
+        ("12.0", 64, 32, 0, 3, 8),
+    ],
+)
+def test_named_barriers_limit_blocks_as_in_nvidias_calculator(cc, threads, registers, shared, barriers, blocks):
+    assert occupancy(Use(threads, registers, shared, barriers=barriers), limits({"cc": cc})).blocks == blocks
+
+
+def test_the_five_limits_of_a_kernel_that_reserves_all_barriers():
+    """`every_shape<half, float, 8, 64, 4, ...>` on an H200, whose driver says 4 blocks."""
+    hopper = limits({"cc": "9.0"})
+    found = occupancy(Use(256, 34, 39_936, barriers=16), hopper)
+    assert found.limits == {"threads": 8, "blocks": 32, "registers": 6, "shared": 5, "barriers": 4}
+    assert found.limiters == ("barriers",)
+    unknown = occupancy(Use(256, 34, 39_936), hopper)
+    assert (unknown.blocks, unknown.limits["barriers"]) == (5, None)
+
+
 @pytest.mark.parametrize(("kib", "blocks"), [(8, 2), (16, 5), (32, 6), (100, 6), (None, 6), (1000, 6)])
 def test_the_carve_out_limits_the_shared_memory_of_an_sm(kib, blocks):
     """CC with 16 x 16 blocks on an RTX 3080: 2 KiB of tiles and 1 KiB that CUDA takes, per block."""
@@ -69,8 +104,29 @@ def test_the_limiter_is_named_and_its_advice_is_enough(use, limiter, says):
 
 
 @pytest.mark.parametrize(
+    ("barriers", "most", "says"),
+    [
+        (16, 12, "A block takes all 16 named barriers: so many are reserved if the compiler does not know the number"),
+        (13, 12, "A block takes 13 named barriers."),
+    ],
+)
+def test_the_advice_about_named_barriers_is_enough(barriers, most, says):
+    hopper = limits({"cc": "9.0"})
+    use = Use(256, 34, 39_936, barriers=barriers)
+    text = advice(use, hopper)
+    assert f"Limited by named barriers; one more block per SM needs at most {most} named barriers per block." in text
+    assert says in text
+    before, after, beyond = (
+        occupancy(replace(use, barriers=count), hopper).blocks for count in (barriers, most, most + 1)
+    )
+    assert (before, after, beyond) == (4, 5, 4)
+    assert "barriers" not in advice(replace(use, barriers=1), hopper)
+
+
+@pytest.mark.parametrize(
     ("use", "why"),
     [
+        (Use(256, 32, 0, barriers=17), "a block has 17 named barriers; 16 is the most"),
         (Use(1025, 32, 0), "1\u202f024 is the most"),
         (Use(1024, 65, 0), "registers per thread are too many for blocks of 1\u202f024 threads (at most 64)"),
         (Use(256, 32, 100 * 1024), "102\u202f400 bytes of shared memory"),

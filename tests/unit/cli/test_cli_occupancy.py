@@ -48,6 +48,31 @@ def test_a_kernel_of_clusters_is_recognised_by_its_text(tmp_path, capsys):
     assert (output["cluster"], output["blocks"]) == (2, 1) and "Each cluster of 2 blocks" in output["advice"]
 
 
+def test_named_barriers_of_a_run_limit_its_blocks(tmp_path, capsys):
+    known = {"block": [256, 1, 1], "regs": 34, "smem": 39_936}
+    for barriers, blocks, limiters in ((16, 4, ["barriers"]), (1, 5, ["shared"]), (None, 5, ["shared"])):
+        path = file_with(tmp_path, H200, **known, barriers=barriers)
+        assert cli.run(["occupancy", path, "--json"]) == 0
+        output = json.loads(capsys.readouterr().out)
+        (row,) = output["rows"]
+        assert (row["barriers"], row["blocks"], row["limiters"]) == (barriers or 0, blocks, limiters)
+        assert output["limits"]["barriers_per_sm"] == 64
+
+
+def test_named_barriers_have_a_column_where_they_limit(capsys):
+    asked = ["occupancy", "--threads", "256", "--registers", "34", "--shared", "39936", "--barriers", "16"]
+    for device, shown in (("H200 SXM", True), ("A100 SXM 80 GB", False)):
+        assert cli.run([*asked, "--device", device]) == 0
+        output = capsys.readouterr().out
+        heads = next(line for line in output.splitlines() if "registers" in line)
+        assert ("barriers" in heads) == ("named barriers" in output) == shown
+
+
+def test_a_negative_number_of_barriers_is_refused(capsys):
+    assert cli.run(["occupancy", "--threads", "32", "--barriers", "-1", "--device", "T4"]) == 2
+    assert "barriers" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize(
     ("device", "known", "says"),
     [
