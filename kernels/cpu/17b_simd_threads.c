@@ -4,7 +4,7 @@
 // idea     = "C is cut into one rectangle per thread. Each thread packs its own panels and writes only its own rectangle."
 // entry    = "simd_threads"
 // args     = ["C", "A", "B", "M", "N", "K"]
-// params   = { THREADS = [0, 1, 2, 4], BITS = [0, 512, 256, 128], MC = [168, 84], KC = [512, 256], NC = [2048, 1024] }
+// params   = { THREADS = [0, 1, 2, 4], BITS = [0, 512, 256, 128], MC = [84, 168], KC = [1024, 512, 256], NC = [1024, 2048] }
 // demo     = { size = [24, 32, 32], params = { THREADS = 4, BITS = 256 }, stop = { line = "simd_store(to, t.add", array = "C", write = true, nth = 2 } }
 // requires = ["THREADS >= 0", "THREADS <= 256", "BITS == 0 or BITS == 128 or BITS == 256 or BITS == 512",
 //             "KC >= 1", "MC >= 42", "MC % 42 == 0", "NC >= 32", "NC % 32 == 0"]
