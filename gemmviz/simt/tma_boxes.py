@@ -95,7 +95,7 @@ def boxes_of_run(
     """
     records = _records(code.gv_boxes, BOX)
     events = EventsOfRun(np.zeros((0, FIELDS), np.int32), [])
-    if not len(records) and not log.count:  # as of most kernels
+    if not len(records) and not log.count:  # most kernels have none
         code.gv_boxes_end()
         return TmaReport(records, events.table, events.untyped, np.zeros((0, 3), np.int64))
     if run.status == Status.OK and not run.count_only:

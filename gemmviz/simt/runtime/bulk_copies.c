@@ -1,12 +1,13 @@
 // Copies of adjacent bytes by the copy engine (PTX ISA, "cp.async.bulk"). Such a copy is a box with one row: the matrix
 // is taken for one long row. Python finds the rows of the matrix.
+#include "flights.h"
 #include "kernel_calls/hopper.h"
 #include "kernel_calls/threads.h"
 #include "running.h"
 #include "stop.h"
 #include "tma_boxes.h"
 
-enum { LARGEST_BYTES = 256 << 10, WIDTH = 16, MATRICES = 3 };
+enum { WIDTH = 16, MATRICES = 3 };
 
 // Describes the matrix that contains an address, or just the bytes; returns the column at which they begin.
 static int32_t described(gv_tensor_map *map, uintptr_t at, uint32_t bytes, uintptr_t pc)
@@ -14,7 +15,7 @@ static int32_t described(gv_tensor_map *map, uintptr_t at, uint32_t bytes, uintp
     gv_run *r = gv_now.run;
     r->last_pc = pc;
     if (at % WIDTH) gv_stop_misaligned(at, WIDTH, 0);
-    if (bytes % WIDTH || bytes > LARGEST_BYTES)
+    if (bytes % WIDTH || bytes > GV_LARGEST_FLIGHT)
         gv_unknown_ptx("cp.async.bulk (of no multiple of 16 bytes, or too many)");
     for (uint32_t i = 0; i < MATRICES; i++) {
         const gv_array *a = &r->array[i];
