@@ -3,6 +3,7 @@
 import time
 from abc import abstractmethod
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -10,16 +11,22 @@ from gemmviz.backends.base import Backend, Build, Guarded, GuardedPrepared
 from gemmviz.catalogue.launch import Launch
 from gemmviz.catalogue.problem import Matrix, Problem, stored, unstored
 
+_LINE_BYTES = 64  # of the CPU's cache
+
 
 class HostPrepared(GuardedPrepared):
-    """Matrices in host memory; a subclass calls the kernel."""
+    """Matrices in host memory; a subclass calls the kernel.
+
+    Each matrix begins with a line of the cache, so that vectors of aligned rows never lie in two lines. NumPy alone
+    would place a large array 16 bytes behind a page, and a small one anywhere.
+    """
 
     def __init__(self, launch: Launch, build: Build) -> None:
         self.build = build
         self.launch = launch
         dtype = np.dtype(launch.kernel.dtype)
-        self.a = np.empty(launch.problem.m * launch.problem.k, dtype)
-        self.b = np.empty(launch.problem.k * launch.problem.n, dtype)
+        self.a = _empty(launch.problem.m * launch.problem.k, dtype)
+        self.b = _empty(launch.problem.k * launch.problem.n, dtype)
         self.c = Guarded(np, launch)
 
     def load(self, a: Matrix, b: Matrix) -> None:
@@ -49,6 +56,13 @@ class HostPrepared(GuardedPrepared):
     @abstractmethod
     def call(self, launches: int) -> None:
         """Run the kernel `launches` times, without Python in between if possible."""
+
+
+def _empty(count: int, dtype: "np.dtype[Any]") -> Matrix:
+    """Return a flat array that begins with a line of the cache."""
+    memory = np.empty(count * dtype.itemsize + _LINE_BYTES, np.uint8)
+    start = -memory.ctypes.data % _LINE_BYTES
+    return memory[start : start + count * dtype.itemsize].view(dtype)
 
 
 class HostBackend(Backend):

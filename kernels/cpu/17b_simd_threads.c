@@ -1,17 +1,17 @@
 // ---gemmviz
 // version  = 2
 // title    = "CPU SIMD, threads"
-// idea     = "C is cut into one rectangle per thread. Each thread packs its own panels and writes only its own rectangle."
+// idea     = "C is cut into one rectangle per thread. A thread whose rectangle is done helps with the others."
 // entry    = "simd_threads"
 // args     = ["C", "A", "B", "M", "N", "K"]
-// params   = { THREADS = [0, 1, 2, 4], BITS = [0, 512, 256, 128], MC = [84, 168], KC = [1024, 512, 256], NC = [1024, 2048] }
+// params   = { THREADS = [0, 1, 2, 4], BITS = [0, 512, 256, 128], MC = [84, 168], KC = [1024, 512, 256], NC = [4096, 2048] }
 // demo     = { size = [24, 32, 32], params = { THREADS = 4, BITS = 256 }, stop = { line = "simd_store(to, t.add", array = "C", write = true, nth = 2 } }
 // requires = ["THREADS >= 0", "THREADS <= 256", "BITS == 0 or BITS == 128 or BITS == 256 or BITS == 512",
 //             "KC >= 1", "MC >= 42", "MC % 42 == 0", "NC >= 32", "NC % 32 == 0"]
 // ---
 
-// THREADS = 0 takes all cores; BITS = 0 takes the widest vectors that the CPU has (see simd). The threads stay, and wait for
-// the next product.
+// THREADS = 0 takes all cores; BITS = 0 takes the widest vectors that the CPU has (see simd). The threads stay, and
+// wait for the next product. All of them pack B, each panel once; then each packs the rows of A that it multiplies.
 
 #include <gemmviz/panel.h>
 #include <gemmviz/simd.h>
@@ -96,12 +96,10 @@ SIMD_INLINE void pack_panel(float *Ap, const float *A, int rows, int depth, long
 
 static void pack_a(float *Ap, const float *A, int rows, int depth, long lda, int width)
 {
-    for (int i = 0; i < rows; i += width, Ap += width * depth, A += width * lda) {
-        if (width == ROWS)
-            pack_panel(Ap, A, rows - i, depth, lda, ROWS);
-        else
-            pack_panel(Ap, A, rows - i, depth, lda, 6);
-    }
+    if (width == ROWS)
+        pack_panel(Ap, A, rows, depth, lda, ROWS);
+    else
+        pack_panel(Ap, A, rows, depth, lda, 6);
 }
 
 static void pack_b(float *Bp, const float *B, int depth, int columns, long ldb, int width)
@@ -121,7 +119,7 @@ static void pack_b(float *Bp, const float *B, int depth, int columns, long ldb, 
 
 // A tile of `rows` x `columns` elements of C. If C ends within the tile, it is computed apart, and what C has of it is
 // copied.
-static void part(const struct kernel *with, struct job t, int rows, int columns)
+static void tile_of_c(const struct kernel *with, struct job t, int rows, int columns)
 {
     int low = rows <= with->low_rows, width = with->columns;
     void (*multiply)(struct job) = low ? with->low : with->tile;
@@ -140,110 +138,166 @@ static void part(const struct kernel *with, struct job t, int rows, int columns)
             C[r * ldc + c] = add ? C[r * ldc + c] + apart[r * width + c] : apart[r * width + c];
 }
 
-static void multiply_packed(const struct kernel *with, float *C, const float *A, const float *B, int rows, int columns,
-                            int K, long lda, long ldb, float *Ap, float *Bp)
-{
-    int R = with->rows, W = with->columns;
-    for (int jc = 0; jc < columns; jc += NC) {
-        int nc = min(NC, columns - jc);
-        for (int k = 0; k < K; k += KC) {
-            int kc = min(KC, K - k);
-            pack_b(Bp, B + k * ldb + jc, kc, nc, ldb, W);
-            for (int ic = 0; ic < rows; ic += MC) {
-                int mc = min(MC, rows - ic);
-                pack_a(Ap, A + ic * lda + k, mc, kc, lda, R);
-                int lines = panels(W / FLOATS * kc, panels(mc, R)); // of the next panel of B, per tile
-                for (int j = 0; j < nc; j += W) {
-                    for (int i = 0; i < mc; i += R) {
-                        struct job t = {.Ap = Ap + (long)i * kc, .Bp = Bp + (long)j * kc, .depth = kc, .lines = lines};
-                        t.ahead = t.Bp + W * kc + i / R * lines * FLOATS;
-                        t.C = C + (ic + i) * ldb + jc + j, t.ldc = ldb, t.add = k > 0;
-                        part(with, t, min(R, mc - i), min(W, nc - j));
-                    }
-                }
-            }
-        }
-    }
-}
-
-struct rectangle {
-    const struct kernel *with;
-    float *C;
-    const float *A, *B;
-    int rows, columns, K, N;
-    float *Ap, *Bp;
+// Rows of C, and the tiles that they are cut into: whole ones, and below them low ones, so many that the fewest rows
+// are computed for nothing. 128 rows are 8 tiles of 14 and 2 of 8.
+struct band {
+    int first, rows, whole, tiles;
 };
 
-static void multiply_rectangle(void *argument)
+static struct band band_of(const struct kernel *with, int first, int rows)
 {
-    const struct rectangle *r = argument;
-    multiply_packed(r->with, r->C, r->A, r->B, r->rows, r->columns, r->K, r->K, r->N, r->Ap, r->Bp);
+    struct band best = {first, rows, panels(rows, with->rows), panels(rows, with->rows)};
+    int least = best.whole * with->rows;
+    for (int low = 1; low < with->rows / 2 && least > rows; low++) {
+        int rest = rows - low * with->low_rows, whole = rest > 0 ? panels(rest, with->rows) : 0;
+        int computed = whole * with->rows + low * with->low_rows;
+        if (computed >= rows && computed < least) {
+            least = computed;
+            best.whole = whole, best.tiles = whole + low;
+        }
+    }
+    return best;
+}
+
+// Where a tile begins in its band; for the number of tiles, where the band ends.
+static int row_of(const struct kernel *with, const struct band *b, int tile)
+{
+    int low = tile - b->whole;
+    return low < 0 ? tile * with->rows : min(b->whole * with->rows + low * with->low_rows, b->rows);
+}
+
+// What all threads use: a block of C of `columns` columns, and `depth` steps of k. It is cut into `down` x `across`
+// rectangles, one per job, each of which has `blocks` blocks of up to `high` tiles, and up to `wide` panels of columns.
+struct product {
+    const struct kernel *with;
+    const float *A, *B;
+    float *C, *Ap, *Bp;
+    long lda, ldb;
+    int columns, depth, add, down, across, wide, blocks, high;
+    struct band bands[THREADS_MOST];
+    struct {
+        _Alignas(64) const float *packed; // where the block of A begins of which a thread has the panels
+    } of_thread[THREADS_MOST];
+};
+
+// Packs a panel of B, once. Rectangles one below the other need the same panels: their jobs share them.
+static void pack(void *what, int thread, int job, int part)
+{
+    (void)thread;
+    const struct product *p = what;
+    int width = p->with->columns, below = job / p->across, panel = below * panels(p->wide, p->down) + part;
+    int column = (job % p->across * p->wide + panel) * width;
+    float *Bp = p->Bp + (long)column * p->depth;
+    if (panel < p->wide && column < p->columns)
+        pack_b(Bp, p->B + column, p->depth, min(width, p->columns - column), p->ldb, width);
+}
+
+// Multiplies a block of rows by a panel of B. Each thread that needs the block packs it, so that it lies in the cache
+// of its own core.
+static void multiply(void *what, int thread, int job, int part)
+{
+    struct product *p = what;
+    const struct kernel *with = p->with;
+    const struct band *band = p->bands + job / p->across;
+    int block = part / p->wide, tile = band->tiles * block / p->blocks, end = band->tiles * (block + 1) / p->blocks;
+    int column = (job % p->across * p->wide + part % p->wide) * with->columns;
+    if (tile == end || column >= p->columns)
+        return;
+    long panel = (long)with->rows * p->depth; // of A
+    float *Ap = p->Ap + thread * p->high * panel;
+    const float *A = p->A + (long)band->first * p->lda, *first = A + row_of(with, band, tile) * p->lda;
+    if (p->of_thread[thread].packed != first) {
+        p->of_thread[thread].packed = first;
+        for (int t = tile; t < end; t++) {
+            int row = row_of(with, band, t);
+            pack_a(Ap + (t - tile) * panel, A + row * p->lda, band->rows - row, p->depth, p->lda, with->rows);
+        }
+    }
+    struct job t = {.Ap = Ap, .Bp = p->Bp + (long)column * p->depth, .ldc = p->ldb, .depth = p->depth, .add = p->add};
+    t.lines = panels(with->columns / FLOATS * p->depth, end - tile); // of the next panel of B, per tile
+    t.ahead = t.Bp + with->columns * p->depth;
+    for (; tile < end; tile++, t.Ap += panel, t.ahead += t.lines * FLOATS) {
+        int row = row_of(with, band, tile), rows = row_of(with, band, tile + 1) - row;
+        t.C = p->C + (band->first + row) * p->ldb + column;
+        tile_of_c(with, t, rows, min(with->columns, p->columns - column));
+    }
 }
 
 // The kernel for this CPU, and how many cores it has. Only the first call asks: in a virtual machine the answers took
 // 17 us, more than 1% of a product of 512.
 static const struct kernel *with = kernels;
-static long cores;
+static int cores;
 static pthread_once_t asked = PTHREAD_ONCE_INIT;
 
 static void ask(void)
 {
     for (int width = simd_width(BITS); with->bits > width;)
         with++;
-    cores = sysconf(_SC_NPROCESSORS_ONLN);
+    cores = threads_cores();
 }
 
 void simd_threads(float *C, const float *A, const float *B, int M, int N, int K)
 {
     pthread_once(&asked, ask);
-    // Tiles of C, and how many rectangles stand one below the other: as few elements as can be are packed twice.
-    int tall = panels(M, with->rows), wide = panels(N, with->columns);
-    long wanted = THREADS ? THREADS : cores;
-    int threads = wanted < 1 ? 1 : wanted > THREADS_MOST ? THREADS_MOST : wanted, down = 1;
-    long least = (long)M * threads + N; // rows of A and columns of B that are packed
+    int threads = min(THREADS ? THREADS : cores, THREADS_MOST);
+    int nc = panels(N, panels(N, NC)), kc = panels(K, panels(K, KC)); // blocks of equal size
+    struct product p = {.with = with, .lda = K, .ldb = N, .down = 1};
+    // How many rectangles stand one below the other: as few elements of A and B as can be are read by several threads.
+    long least = (long)M * threads + nc;
     for (int d = 2; d <= threads; d++) {
-        long packed = (long)M * (threads / d) + (long)N * d;
-        if (threads % d == 0 && packed < least) {
-            down = d;
-            least = packed;
+        long read = (long)M * (threads / d) + (long)nc * d;
+        if (threads % d == 0 && read < least) {
+            p.down = d;
+            least = read;
         }
     }
-    int across = min(threads / down, wide);
-    down = min(down, tall);
-    int a_panels = min(MC / with->rows, panels(tall, down)), b_panels = min(NC / with->columns, panels(wide, across));
-    long a_floats = (long)a_panels * min(KC, K) * with->rows, b_floats = (long)b_panels * min(KC, K) * with->columns;
-    float *Ap = panels_new("Ap", down * across * a_panels, min(KC, K), with->rows);
-    float *Bp = panels_new("Bp", down * across * b_panels, min(KC, K), with->columns);
-
-    struct rectangle rectangles[THREADS_MOST];
-    for (int t = 0; t < down * across; t++) {
-        int i = (long)tall * (t / across) / down * with->rows, j = (long)wide * (t % across) / across * with->columns;
-        int i_end = min((long)tall * (t / across + 1) / down * with->rows, M);
-        int j_end = min((long)wide * (t % across + 1) / across * with->columns, N);
-        rectangles[t] = (struct rectangle){
-            with,      C + (long)i * N + j, A + (long)i * K, B + j, i_end - i, j_end - j, K, N, Ap + t * a_floats,
-            Bp + t * b_floats,
-        };
+    p.down = min(p.down, panels(M, with->rows)), p.across = min(threads / p.down, panels(nc, with->columns));
+    p.wide = panels(panels(nc, with->columns), p.across);
+    int tiles = 0;
+    for (int d = 0; d < p.down; d++) {
+        int first = (long)M * d / p.down, end = (long)M * (d + 1) / p.down;
+        p.bands[d] = band_of(with, first, end - first);
+        tiles = p.bands[d].tiles > tiles ? p.bands[d].tiles : tiles;
     }
-    threads_run(down * across, multiply_rectangle, rectangles, sizeof *rectangles);
-    panels_free(Ap);
-    panels_free(Bp);
+    p.blocks = panels(tiles, MC / with->rows), p.high = panels(tiles, p.blocks);
+    p.Ap = panels_new("Ap", threads * p.high, kc, with->rows);
+    p.Bp = panels_new("Bp", panels(nc, with->columns), kc, with->columns);
+    for (int j = 0; j < N; j += nc) {
+        p.C = C + j, p.columns = min(nc, N - j);
+        for (int k = 0; k < K; k += kc) {
+            p.A = A + k, p.B = B + (long)k * N + j, p.depth = min(kc, K - k), p.add = k > 0;
+            threads_run(p.down * p.across, panels(p.wide, p.down), pack, &p);
+            threads_run(p.down * p.across, p.blocks * p.wide, multiply, &p);
+        }
+    }
+    panels_free(p.Ap);
+    panels_free(p.Bp);
 }
 
 // ---gemmviz breaks
 // [one-a-panel]
 // title = "With one set of panels of A for all threads"
-// find = "Ap + t * a_floats"
-// replace = "Ap"
+// find = "p->Ap + thread * p->high * panel"
+// replace = "p->Ap"
 // expect = "race"
 // set = { THREADS = 4 }
 //
 // [overlapping-rectangles]
 // title = "With rectangles that overlap"
-// find = "(t / across + 1) / down * with->rows, M);"
-// replace = "(t / across + 1) / down * with->rows + 1, M);"
+// find = "end = (long)M * (d + 1) / p.down;"
+// replace = "end = min((long)M * (d + 1) / p.down + 1, M);"
 // expect = "race"
 // set = { THREADS = 4 }
+//
+// [no-wait]
+// title = "With threads that do not wait for the panels of B"
+// expect = "race"
+// set = { THREADS = 4 }
+// [[no-wait.edits]]
+// find = "threads_run(p.down * p.across, panels(p.wide, p.down), pack, &p);"
+// [[no-wait.edits]]
+// find = "if (tile == end || column >= p->columns)"
+// replace = "for (int b = 0; part == 0 && b < panels(p->wide, p->down); b++) pack(what, thread, job, b); if (tile == end || column >= p->columns)"
 //
 // [no-edge]
 // title = "With whole tiles only"

@@ -40,19 +40,20 @@ int gv_thread_join(size_t handle, void **result)
     return 0;
 }
 
-void gv_threads_run(int count, void (*work)(void *job), void *jobs, size_t size)
+// The threads of a recording are equally fast: none has to help another one.
+void gv_threads_run(int jobs, int parts, void (*work)(void *what, int thread, int job, int part), void *what)
 {
     uint32_t me = gv_now.thread;
     gv_settle();
     gv_mark();
     gv_now.phase++;
-    for (int t = 0; t < count; t++) {
-        gv_now.thread = t; // the calling thread, 0, does the first job
-        work((char *)jobs + t * size);
+    for (int job = 0; job < jobs; job++) {
+        gv_now.thread = job; // the calling thread, 0, does the first job
+        for (int part = 0; part < parts; part++) work(what, job, job, part);
         gv_settle();
         gv_mark();
     }
-    if (created + 1 < (uint32_t)count) created = count - 1; // a thread that is started later has a number of its own
+    if (created + 1 < (uint32_t)jobs) created = jobs - 1; // a thread that is started later has a number of its own
     gv_now.thread = me;
     gv_now.phase++;
 }

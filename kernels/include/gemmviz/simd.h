@@ -39,9 +39,6 @@ SIMD_INLINE floats simd_load(const float *from)
 }
 SIMD_INLINE void simd_store(float *to, floats value) { memcpy(to, &value, sizeof value); }
 
-// Writes the first `count` floats of a vector.
-SIMD_INLINE void simd_store_first(float *to, floats value, int count) { memcpy(to, &value, count * sizeof(float)); }
-
 // Turns 16 rows of 16 floats into columns: row[i][j] and row[j][i] change places. In four steps two rows exchange eight
 // neighbours each, then four, two and one; all of it stays in registers.
 #ifdef __has_builtin
@@ -58,6 +55,29 @@ SIMD_INLINE void simd_store_first(float *to, floats value, int count) { memcpy(t
     }
 #endif
 #endif
+
+// Writes the first `count` floats of a vector: by 8, 4, 2 and 1. GCC would write all 16 to the stack, and copy them.
+SIMD_INLINE void simd_store_first(float *to, floats value, int count)
+{
+#ifdef SIMD_EXCHANGE
+    typedef float eight __attribute__((vector_size(32)));
+    typedef float four __attribute__((vector_size(16)));
+    eight half = __builtin_shufflevector(value, value, 0, 1, 2, 3, 4, 5, 6, 7);
+    if (count & 8) {
+        memcpy(to, &half, sizeof half);
+        half = __builtin_shufflevector(value, value, 8, 9, 10, 11, 12, 13, 14, 15);
+    }
+    four quarter = __builtin_shufflevector(half, half, 0, 1, 2, 3);
+    if (count & 4) {
+        memcpy(to + (count & 8), &quarter, sizeof quarter);
+        quarter = __builtin_shufflevector(half, half, 4, 5, 6, 7);
+    }
+    memcpy(to + (count & 12), &quarter, (count & 3) * sizeof(float));
+#else
+    memcpy(to, &value, count * sizeof(float));
+#endif
+}
+
 SIMD_INLINE void simd_transpose(floats row[FLOATS])
 {
 #ifdef SIMD_EXCHANGE

@@ -1,9 +1,12 @@
-// Threads that stay. To start and end two threads takes 0.1 ms; a thread that already waits for work begins at once.
+// Threads that stay, and help each other. To start and end two threads takes 0.1 ms; a thread that already waits for
+// work begins at once. Cores are not equally fast: other programs use them, too, and some processors have two kinds.
 #pragma once
 #include <pthread.h>
 #include <stdatomic.h>
-#include <stddef.h>
 #include <unistd.h>
+#if defined(__linux__)
+#include <sys/syscall.h>
+#endif
 
 #if defined(__x86_64__)
 #define THREADS_PAUSE() __builtin_ia32_pause()
@@ -13,100 +16,145 @@
 #define THREADS_PAUSE() ((void)0)
 #endif
 
-// The most threads beside the caller, and how often one looks for a change before it sleeps: for 0.1 to 0.2 ms.
+// The most jobs of a call, and how often a thread looks for a change before it sleeps: for 0.1 to 0.2 ms.
 enum { THREADS_MOST = 256, THREADS_LOOKS = 4000 };
 
-// A thread does the job that is in its place, and then clears the place.
-struct threads_place {
-    _Alignas(64) _Atomic(void *) job; // a line of the cache for each
-    atomic_int asleep;
-    pthread_mutex_t lock;
-    pthread_cond_t changed;
-};
-
+// What one thread writes often and others read has a line of the cache for itself.
 static struct {
-    pthread_mutex_t used;
+    pthread_mutex_t used, lock;
+    pthread_cond_t changed;
     pid_t process;
     int count;
-    void (*work)(void *job);
-    struct threads_place places[THREADS_MOST];
-} threads_kept = {.used = PTHREAD_MUTEX_INITIALIZER};
+    void (*work)(void *what, int thread, int job, int part);
+    void *what;
+    atomic_int jobs, parts, asleep;
+    _Alignas(64) atomic_int calls; // it changes with each call
+    _Alignas(64) atomic_int undone; // parts of all jobs
+    struct {
+        _Alignas(64) atomic_int next; // the next part, minus the number of parts: from 0 on there is none
+    } job[THREADS_MOST];
+} threads_kept = {
+    .used = PTHREAD_MUTEX_INITIALIZER, .lock = PTHREAD_MUTEX_INITIALIZER, .changed = PTHREAD_COND_INITIALIZER,
+};
 
-// Waits until a place has a job, or until it has none.
-static void threads_wait(struct threads_place *place, int has_job)
+// Waits until a number is `value` (is = 1), or until it is not (is = 0).
+static void threads_wait(atomic_int *number, int value, int is)
 {
     for (int looks = 0; looks < THREADS_LOOKS; looks++) {
-        if ((place->job != NULL) == has_job)
+        if ((*number == value) == is)
             return;
         THREADS_PAUSE();
     }
-    pthread_mutex_lock(&place->lock);
-    place->asleep++; // Then it looks again. Who changes the place later sees this, and wakes the thread.
-    while ((place->job != NULL) != has_job)
-        pthread_cond_wait(&place->changed, &place->lock);
-    place->asleep--;
-    pthread_mutex_unlock(&place->lock);
+    pthread_mutex_lock(&threads_kept.lock);
+    threads_kept.asleep++; // Then it looks again. Who changes the number later sees this, and wakes the thread.
+    while ((*number == value) != is)
+        pthread_cond_wait(&threads_kept.changed, &threads_kept.lock);
+    threads_kept.asleep--;
+    pthread_mutex_unlock(&threads_kept.lock);
 }
 
-// Gives a place another job, or none, and wakes the thread that waits for it.
-static void threads_change(struct threads_place *place, void *job)
+static void threads_wake(void)
 {
-    place->job = job;
-    if (!place->asleep)
+    if (!threads_kept.asleep)
         return;
-    pthread_mutex_lock(&place->lock);
-    pthread_cond_broadcast(&place->changed);
-    pthread_mutex_unlock(&place->lock);
+    pthread_mutex_lock(&threads_kept.lock);
+    pthread_cond_broadcast(&threads_kept.changed);
+    pthread_mutex_unlock(&threads_kept.lock);
 }
 
-static void *threads_stay(void *argument)
+// Does parts of the job with the thread's own number until none is left, then of the job that has the most left. What a
+// call wants is read after a part is taken: until that part is done, no other call begins.
+static void threads_work(int thread)
 {
-    struct threads_place *place = argument;
+    int job = thread, done = 0;
+    while (job >= 0) {
+        int taken = threads_kept.job[job].next < 0 ? threads_kept.job[job].next++ : 0;
+        if (taken < 0) {
+            threads_kept.work(threads_kept.what, thread, job, threads_kept.parts + taken);
+            done++;
+            continue;
+        }
+        int most = 0, jobs = threads_kept.jobs;
+        job = -1;
+        for (int other = 0; other < jobs; other++) {
+            int next = threads_kept.job[other].next;
+            if (next < most) {
+                most = next;
+                job = other;
+            }
+        }
+    }
+    if (done && (threads_kept.undone -= done) == 0)
+        threads_wake();
+}
+
+static void *threads_stay(void *number)
+{
     for (;;) {
-        threads_wait(place, 1);
-        threads_kept.work(place->job);
-        threads_change(place, NULL);
+        int calls = threads_kept.calls; // before it looks for work, so that it misses no call
+        threads_work((int)(size_t)number);
+        threads_wait(&threads_kept.calls, calls, 0);
     }
     return NULL;
 }
 
-// Starts threads until there are `wanted`, or as many as there can be. Returns how many of them there are.
-static int threads_start(int wanted)
+// Starts threads until there are `wanted`, or as many as there can be.
+static void threads_start(int wanted)
 {
-    if (threads_kept.process != getpid()) // the first call, or the first one after a fork, which copies no threads
-        threads_kept.count = 0;
+    if (threads_kept.process != getpid()) { // the first call, or the first one after a fork, which copies no threads
+        threads_kept.count = threads_kept.asleep = 0;
+        pthread_mutex_init(&threads_kept.lock, NULL);
+        pthread_cond_init(&threads_kept.changed, NULL);
+    }
     threads_kept.process = getpid();
     while (threads_kept.count < wanted) {
-        struct threads_place *place = &threads_kept.places[threads_kept.count];
         pthread_t id;
-        place->job = NULL;
-        place->asleep = 0;
-        pthread_mutex_init(&place->lock, NULL);
-        pthread_cond_init(&place->changed, NULL);
-        if (pthread_create(&id, NULL, threads_stay, place))
+        if (pthread_create(&id, NULL, threads_stay, (void *)(size_t)(threads_kept.count + 1)))
             break;
         pthread_detach(id);
         threads_kept.count++;
     }
-    return wanted < threads_kept.count ? wanted : threads_kept.count;
 }
 
-// Calls work(job) for each of `count` jobs, which are `size` bytes apart, in parallel, and returns when all are done. The
-// calling thread does the first one, and those for which there is no thread.
-static void threads_run(int count, void (*work)(void *job), void *jobs, size_t size)
+// Calls work(what, thread, job, part) for each of `parts` parts of each of `jobs` jobs, in parallel, and returns when all
+// are done. Each job has a thread of the same number; that of the first one, 0, is the caller. A thread whose job is done
+// helps with the others. Numbers of threads are smaller than the most jobs that a call has had.
+static void threads_run(int jobs, int parts, void (*work)(void *what, int thread, int job, int part), void *what)
 {
-    char *job = jobs;
-    int alone = pthread_mutex_trylock(&threads_kept.used) != 0; // another call uses the threads
-    int others = alone ? 0 : threads_start(count <= THREADS_MOST ? count - 1 : THREADS_MOST);
-    if (others)
-        threads_kept.work = work;
-    for (int t = 0; t < others; t++)
-        threads_change(&threads_kept.places[t], job + (t + 1) * size);
-    work(job);
-    for (int t = others + 1; t < count; t++)
-        work(job + t * size);
-    for (int t = 0; t < others; t++)
-        threads_wait(&threads_kept.places[t], 0);
-    if (!alone)
-        pthread_mutex_unlock(&threads_kept.used);
+    // Alone if there is one job, if there are too many, or if another call uses the threads.
+    if (jobs < 2 || jobs > THREADS_MOST || pthread_mutex_trylock(&threads_kept.used)) {
+        for (int job = 0; job < jobs; job++)
+            for (int part = 0; part < parts; part++)
+                work(what, 0, job, part);
+        return;
+    }
+    threads_start(jobs - 1);
+    threads_kept.work = work;
+    threads_kept.what = what;
+    threads_kept.jobs = jobs;
+    threads_kept.parts = parts;
+    threads_kept.undone = jobs * parts;
+    for (int job = 0; job < jobs; job++)
+        threads_kept.job[job].next = -parts;
+    threads_kept.calls++;
+    threads_wake();
+    threads_work(0);
+    threads_wait(&threads_kept.undone, 0, 1);
+    pthread_mutex_unlock(&threads_kept.used);
+}
+
+// Returns on how many cores this process may run.
+static int threads_cores(void)
+{
+#if defined(__linux__)
+    unsigned char mask[1024];
+    long bytes = syscall(SYS_sched_getaffinity, 0, sizeof mask, mask);
+    int cores = 0;
+    for (long i = 0; i < bytes; i++)
+        cores += __builtin_popcount(mask[i]);
+    if (cores)
+        return cores;
+#endif
+    long online = sysconf(_SC_NPROCESSORS_ONLN);
+    return online < 1 ? 1 : online;
 }

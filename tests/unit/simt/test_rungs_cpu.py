@@ -73,7 +73,7 @@ def test_the_last_tiles_of_a_rectangle_may_be_low(bits: int, rows: int) -> None:
     assert is_right("simd_threads", Problem(rows, 96, 19), BITS=bits, THREADS=2, KC=8)
 
 
-@pytest.mark.parametrize(("rows", "read"), [(6, 6), (7, 6 + 4), (10, 6 + 4), (11, 6 + 6)])
+@pytest.mark.parametrize(("rows", "read"), [(6, 6), (7, 4 + 4), (10, 6 + 4), (11, 6 + 6), (16, 6 + 6 + 4)])
 def test_a_low_tile_reads_only_the_rows_that_it_multiplies(rows: int, read: int) -> None:
     recording = recorded("simd_threads", Problem(rows, 16, 5), THREADS=1, BITS=256)
     log = recording.accesses
@@ -144,15 +144,22 @@ def test_an_element_of_c_is_fed_through_the_panels_by_its_row_and_its_column(nam
     assert set(recording.covered(fed.reads(1))[1]) >= {k * 17 + 4 for k in range(problem.k)}
 
 
-def test_threads_pack_panels_of_their_own() -> None:
-    recording = recorded("simd_threads", Problem(24, 64, 4), THREADS=4)
+def test_each_thread_packs_its_own_rows_of_a_and_all_of_them_share_b() -> None:
+    # Four rectangles of 48 rows and 2 panels of columns: each thread packs A for itself, and half of what it needs of B.
+    recording = recorded("simd_threads", Problem(96, 64, 4), THREADS=4)
     log = recording.accesses
-    for name in ("Ap", "Bp"):
+
+    def places(name: str, write: bool) -> list[set[int]]:
         array = named(recording, name)
-        rows = [np.flatnonzero((log.array == array) & (log.thread == thread)) for thread in np.unique(log.thread)]
-        mine = [set(recording.covered(some)[1]) for some in rows if len(some)]
-        assert len(mine) == 4
-        assert sum(map(len, mine)) == len(set.union(*mine)) == recording.arrays[array].size
+        some = [np.flatnonzero((log.array == array) & (log.thread == t) & (log.write == write)) for t in range(4)]
+        return [set(recording.covered(rows)[1]) for rows in some]
+
+    for name in ("Ap", "Bp"):
+        written = places(name, True)
+        assert sum(map(len, written)) == len(set.union(*written)) == recording.arrays[named(recording, name)].size
+    assert places("Ap", True) == places("Ap", False)
+    read, packed = places("Bp", False), places("Bp", True)
+    assert read[0] == read[2] == packed[0] | packed[2] and read[1] == read[3] == packed[1] | packed[3]
 
 
 def test_a_panel_that_is_read_beyond_its_end_is_told() -> None:

@@ -8,5 +8,5 @@ void gv_vector_access(const void *at, unsigned bytes, int write, __UINTPTR_TYPE_
 float *gv_panels_new(const char *name, unsigned number, unsigned depth, unsigned width);
 void gv_panels_free(float *memory);
 
-// Calls work(job) for each of `count` jobs, `size` bytes apart, as threads 0 to count - 1; see gemmviz/threads.h.
-void gv_threads_run(int count, void (*work)(void *job), void *jobs, __SIZE_TYPE__ size);
+// Calls work(what, job, job, part) for each part of each job, as threads 0 to jobs - 1; see gemmviz/threads.h.
+void gv_threads_run(int jobs, int parts, void (*work)(void *what, int thread, int job, int part), void *what);
