@@ -10,13 +10,14 @@
 //             "NC >= 32", "NC % 32 == 0"]
 // ---
 
-// BITS = 0 takes the widest vectors that the CPU has, which is asked at run time: 512 bits (AVX-512), 256 (AVX2), or
-// 128, which stands for what every other CPU has (NEON, SSE).
+// BITS = 0 takes the widest vectors that the CPU has: 512 bits (AVX-512), 256 (AVX2), or 128, which stands for what
+// every other CPU has (NEON, SSE).
 
 #include <gemmviz/panel.h>
 #include <gemmviz/simd.h>
 
-enum { ROWS = 14, VECTORS = 2 }; // the largest tile: rows, and vectors of 16 floats
+// A tile: as many sums as the registers hold, beside what a step of k needs. 28 of 32 registers, or 12 of 16.
+enum { ROWS = SIMD_REGISTERS == 32 ? 14 : 6, VECTORS = 2, COLUMNS = VECTORS * FLOATS };
 
 static int min(int a, int b) { return a < b ? a : b; }
 static int panels(int length, int width) { return (length + width - 1) / width; }
@@ -30,134 +31,114 @@ struct job {
     int depth, lines, add;
 };
 
-// Its sizes are constants wherever it is called, so that the sums are registers.
-SIMD_INLINE void tile(int rows, int vectors, struct job t)
+static void tile(struct job t)
 {
     floats sum[ROWS][VECTORS] = {0};
-    for (int k = 0; k < t.depth; k++, t.Ap += rows, t.Bp += vectors * FLOATS) {
-        if (k < rows) // first the tile's own rows of C, one at a time, so that no other read has to wait
-            for (int v = 0; v < vectors; v++)
+    for (int k = 0; k < t.depth; k++, t.Ap += ROWS, t.Bp += COLUMNS) {
+        if (k < ROWS) // first the tile's own rows of C, one at a time, so that no other read has to wait
+            for (int v = 0; v < VECTORS; v++)
                 simd_prefetch_write(t.C + k * t.ldc + v * FLOATS);
-        else if (k < rows + t.lines)
-            simd_prefetch(t.ahead + (k - rows) * FLOATS);
+        else if (k < ROWS + t.lines)
+            simd_prefetch(t.ahead + (k - ROWS) * SIMD_LINE);
         floats b[VECTORS];
-        SIMD_UNROLL for (int v = 0; v < vectors; v++)
+        SIMD_UNROLL for (int v = 0; v < VECTORS; v++)
             b[v] = simd_load(t.Bp + v * FLOATS);
-        SIMD_UNROLL for (int r = 0; r < rows; r++)
-            SIMD_UNROLL for (int v = 0; v < vectors; v++)
+        SIMD_UNROLL for (int r = 0; r < ROWS; r++)
+            SIMD_UNROLL for (int v = 0; v < VECTORS; v++)
                 sum[r][v] += t.Ap[r] * b[v];
     }
-    SIMD_UNROLL for (int r = 0; r < rows; r++) {
-        SIMD_UNROLL for (int v = 0; v < vectors; v++) {
+    SIMD_UNROLL for (int r = 0; r < ROWS; r++) {
+        SIMD_UNROLL for (int v = 0; v < VECTORS; v++) {
             float *to = t.C + r * t.ldc + v * FLOATS;
             simd_store(to, t.add ? simd_load(to) + sum[r][v] : sum[r][v]);
         }
     }
 }
 
-// The same tile for each width: as many sums as the registers hold, beside what a step of k needs.
-SIMD_512 static void tile_512(struct job t) { tile(ROWS, VECTORS, t); } // 28 of 32 registers
-SIMD_256 static void tile_256(struct job t) { tile(6, 1, t); }          // 12 of 16
-static void tile_128(struct job t) { tile(6, 1, t); }                   // 24 of 32 with NEON
-static const struct kernel {
-    int bits, rows, columns;
-    void (*tile)(struct job);
-} kernels[] = {{512, ROWS, VECTORS * FLOATS, tile_512}, {256, 6, FLOATS, tile_256}, {0, 6, FLOATS, tile_128}};
-
-// The panels as in packed, `width` rows or columns each. Of a whole panel of A 16 columns are packed at a time: its rows
+// The panels as in packed. Of a whole panel of A as many columns are packed at a time as a vector has floats: its rows
 // are read as vectors, and change into columns in registers.
-SIMD_INLINE void pack_panel(float *Ap, const float *A, int rows, int depth, long lda, int width)
+static void pack_panel(float *Ap, const float *A, int rows, int depth, long lda)
 {
     int k = 0;
-    for (; rows >= width && k + FLOATS <= depth; k += FLOATS) {
-        floats row[FLOATS];
-        SIMD_UNROLL for (int r = 0; r < FLOATS; r++)
-            row[r] = r < width ? simd_load(A + r * lda + k) : (floats){0};
-        simd_transpose(row);
-        SIMD_UNROLL for (int c = 0; c < FLOATS; c++, Ap += width)
-            simd_store_first(Ap, row[c], width);
+    for (; rows >= ROWS && k + FLOATS <= depth; k += FLOATS, Ap += FLOATS * ROWS) {
+        SIMD_UNROLL for (int top = 0; top < ROWS; top += FLOATS) {
+            floats row[FLOATS];
+            SIMD_UNROLL for (int r = 0; r < FLOATS; r++)
+                row[r] = top + r < ROWS ? simd_load(A + (top + r) * lda + k) : (floats){0};
+            simd_transpose(row);
+            SIMD_UNROLL for (int c = 0; c < FLOATS; c++)
+                simd_store_first(Ap + c * ROWS + top, row[c], ROWS - top < FLOATS ? ROWS - top : FLOATS);
+        }
     }
     for (; k < depth; k++)
-        for (int r = 0; r < width; r++)
+        for (int r = 0; r < ROWS; r++)
             *Ap++ = r < rows ? A[r * lda + k] : 0;
 }
 
-static void pack_a(float *Ap, const float *A, int rows, int depth, long lda, int width)
+static void pack_a(float *Ap, const float *A, int rows, int depth, long lda)
 {
-    for (int i = 0; i < rows; i += width, Ap += width * depth, A += width * lda) {
-        if (width == ROWS)
-            pack_panel(Ap, A, rows - i, depth, lda, ROWS);
-        else
-            pack_panel(Ap, A, rows - i, depth, lda, 6);
-    }
+    for (int i = 0; i < rows; i += ROWS, Ap += ROWS * depth, A += ROWS * lda)
+        pack_panel(Ap, A, rows - i, depth, lda);
 }
 
-static void pack_b(float *Bp, const float *B, int depth, int columns, long ldb, int width)
+static void pack_b(float *Bp, const float *B, int depth, int columns, long ldb)
 {
-    for (int j = 0; j < panels(columns, width) * width; j += FLOATS) {
-        float *to = Bp + (long)j / width * width * depth + j % width;
-        for (int k = 0; k < depth; k++, to += width) {
-            simd_prefetch(B + (k + FLOATS) * ldb + j); // the CPU itself prefetches no row so far away
-            if (j + FLOATS <= columns)
-                simd_store(to, simd_load(B + k * ldb + j));
+    for (int j = 0; j < columns; j += COLUMNS) {
+        for (int k = 0; k < depth; k++, Bp += COLUMNS) {
+            const float *from = B + k * ldb + j;
+            for (int c = 0; c < COLUMNS; c += SIMD_LINE)
+                simd_prefetch(from + 16 * ldb + c); // the CPU itself prefetches no row so far away
+            if (j + COLUMNS <= columns)
+                SIMD_UNROLL for (int c = 0; c < COLUMNS; c += FLOATS)
+                    simd_store(Bp + c, simd_load(from + c));
             else
-                for (int c = 0; c < FLOATS; c++)
-                    to[c] = j + c < columns ? B[k * ldb + j + c] : 0;
+                for (int c = 0; c < COLUMNS; c++)
+                    Bp[c] = j + c < columns ? from[c] : 0;
         }
     }
 }
 
 // Where C ends within a tile, the tile is computed apart, and what C has of it is copied.
-static void edge(const struct kernel *with, struct job t, int rows, int columns)
+static void edge(struct job t, int rows, int columns)
 {
-    float apart[ROWS * VECTORS * FLOATS];
+    float apart[ROWS * COLUMNS];
     float *C = t.C;
     long ldc = t.ldc;
-    int add = t.add, width = with->columns;
-    t.C = apart, t.ldc = width, t.add = 0;
-    with->tile(t);
+    int add = t.add;
+    t.C = apart, t.ldc = COLUMNS, t.add = 0;
+    tile(t);
     for (int r = 0; r < rows; r++)
         for (int c = 0; c < columns; c++)
-            C[r * ldc + c] = add ? C[r * ldc + c] + apart[r * width + c] : apart[r * width + c];
+            C[r * ldc + c] = add ? C[r * ldc + c] + apart[r * COLUMNS + c] : apart[r * COLUMNS + c];
 }
 
-static void multiply_packed(const struct kernel *with, float *C, const float *A, const float *B, int rows, int columns,
-                            int K, long lda, long ldb, float *Ap, float *Bp)
+void simd(float *C, const float *A, const float *B, int M, int N, int K)
 {
-    int R = with->rows, W = with->columns;
-    for (int jc = 0; jc < columns; jc += NC) {
-        int nc = min(NC, columns - jc);
+    float *Ap = panels_new("Ap", panels(min(MC, M), ROWS), min(KC, K), ROWS);
+    float *Bp = panels_new("Bp", panels(min(NC, N), COLUMNS), min(KC, K), COLUMNS);
+    for (int jc = 0; jc < N; jc += NC) {
+        int nc = min(NC, N - jc);
         for (int k = 0; k < K; k += KC) {
             int kc = min(KC, K - k);
-            pack_b(Bp, B + k * ldb + jc, kc, nc, ldb, W);
-            for (int ic = 0; ic < rows; ic += MC) {
-                int mc = min(MC, rows - ic);
-                pack_a(Ap, A + ic * lda + k, mc, kc, lda, R);
-                int lines = panels(W / FLOATS * kc, panels(mc, R)); // of the next panel of B, per tile
-                for (int j = 0; j < nc; j += W) {
-                    for (int i = 0; i < mc; i += R) {
+            pack_b(Bp, B + (long)k * N + jc, kc, nc, N);
+            for (int ic = 0; ic < M; ic += MC) {
+                int mc = min(MC, M - ic);
+                pack_a(Ap, A + (long)ic * K + k, mc, kc, K);
+                int lines = panels(COLUMNS * kc, SIMD_LINE * panels(mc, ROWS)); // of the next panel of B, per tile
+                for (int j = 0; j < nc; j += COLUMNS) {
+                    for (int i = 0; i < mc; i += ROWS) {
                         struct job t = {.Ap = Ap + (long)i * kc, .Bp = Bp + (long)j * kc, .depth = kc, .lines = lines};
-                        t.ahead = t.Bp + W * kc + i / R * lines * FLOATS;
-                        t.C = C + (ic + i) * ldb + jc + j, t.ldc = ldb, t.add = k > 0;
-                        if (i + R <= mc && j + W <= nc)
-                            with->tile(t);
+                        t.ahead = t.Bp + COLUMNS * kc + i / ROWS * lines * SIMD_LINE;
+                        t.C = C + (long)(ic + i) * N + jc + j, t.ldc = N, t.add = k > 0;
+                        if (i + ROWS <= mc && j + COLUMNS <= nc)
+                            tile(t);
                         else
-                            edge(with, t, min(R, mc - i), min(W, nc - j));
+                            edge(t, min(ROWS, mc - i), min(COLUMNS, nc - j));
                     }
                 }
             }
         }
     }
-}
-
-void simd(float *C, const float *A, const float *B, int M, int N, int K)
-{
-    const struct kernel *with = kernels;
-    for (int width = simd_width(BITS); with->bits > width;)
-        with++;
-    float *Ap = panels_new("Ap", panels(min(MC, M), with->rows), min(KC, K), with->rows);
-    float *Bp = panels_new("Bp", panels(min(NC, N), with->columns), min(KC, K), with->columns);
-    multiply_packed(with, C, A, B, M, N, K, K, N, Ap, Bp);
     panels_free(Ap);
     panels_free(Bp);
 }
@@ -171,13 +152,13 @@ void simd(float *C, const float *A, const float *B, int M, int N, int K)
 //
 // [no-zeros-b]
 // title = "Without the zeros beside B"
-// find = "if (j + FLOATS <= columns)"
+// find = "if (j + COLUMNS <= columns)"
 // replace = "if (1)"
 // expect = "out of bounds"
 //
 // [no-edge]
 // title = "With whole tiles only"
-// find = "if (i + R <= mc && j + W <= nc)"
+// find = "if (i + ROWS <= mc && j + COLUMNS <= nc)"
 // replace = "if (1)"
 // expect = "out of bounds"
 // at = [37, 48, 41]

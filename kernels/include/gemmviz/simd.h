@@ -1,36 +1,45 @@
-// Vectors of 16 floats in C, and how wide the CPU's own vectors are: which code to take is asked at run time.
+// Vectors of C as wide as a register of the CPU.
 //
-// `floats` is a vector of GCC and Clang: + and * work element by element, a float counts as 16 equal ones, and
-// a * b + c becomes one instruction where the CPU has one. One vector is one register of AVX-512, two of AVX2, four of
-// NEON or SSE.
+// `floats` is a vector of GCC and Clang: + and * work element by element, a float counts as FLOATS equal ones, and
+// a * b + c becomes one instruction where the CPU has one. It is one register: of 512 bits (AVX-512), 256 (AVX2 with
+// FMA) or 128 (SSE, NEON), as wide as the compiler may use. BITS of a kernel, if it is not 0, is the most.
+// GCC keeps a vector that is wider than a register in memory, and is then ten times slower.
 #pragma once
 #include <string.h>
 
-typedef float floats __attribute__((vector_size(64)));
-enum { FLOATS = sizeof(floats) / sizeof(float) };
+#if !defined(BITS) || BITS == 0
+#define SIMD_MOST 512
+#else
+#define SIMD_MOST BITS
+#endif
+#if defined(__AVX512F__) && SIMD_MOST >= 512
+#define SIMD_BITS 512
+#elif defined(__AVX2__) && defined(__FMA__) && SIMD_MOST >= 256
+#define SIMD_BITS 256
+#else
+#define SIMD_BITS 128
+#endif
 
-// Before a function: compile it for AVX-512, or for AVX2, whatever the rest of the file is compiled for. Before a loop
-// of few steps: write all of them out, so that arrays indexed by it can stay in registers.
+typedef float floats __attribute__((vector_size(SIMD_BITS / 8)));
+enum { FLOATS = SIMD_BITS / 32, SIMD_LINE = 16 }; // of a vector, and of a line of the cache
+
+// How many such registers a CPU has.
+#if SIMD_BITS == 512 || defined(__aarch64__)
+enum { SIMD_REGISTERS = 32 };
+#else
+enum { SIMD_REGISTERS = 16 };
+#endif
+
+// Before a function: it becomes a part of its callers. Before a loop of few steps: write all of them out, so that arrays
+// indexed by it can stay in registers.
 #define SIMD_INLINE static inline __attribute__((always_inline))
-#if defined(__x86_64__) && defined(__clang__)
-#define SIMD_512 __attribute__((target("avx512f"), min_vector_width(512))) // else Clang makes two of 256 bits of it
-#elif defined(__x86_64__)
-#define SIMD_512 __attribute__((target("avx512f")))
-#else
-#define SIMD_512
-#endif
-#if defined(__x86_64__)
-#define SIMD_256 __attribute__((target("avx2,fma")))
-#else
-#define SIMD_256
-#endif
 #if defined(__clang__)
 #define SIMD_UNROLL _Pragma("clang loop unroll(full)")
 #else
 #define SIMD_UNROLL _Pragma("GCC unroll 16")
 #endif
 
-// Reads, or writes, 16 floats at any address.
+// Reads, or writes, a vector at any address.
 SIMD_INLINE floats simd_load(const float *from)
 {
     floats value;
@@ -39,10 +48,48 @@ SIMD_INLINE floats simd_load(const float *from)
 }
 SIMD_INLINE void simd_store(float *to, floats value) { memcpy(to, &value, sizeof value); }
 
-// Turns 16 rows of 16 floats into columns: row[i][j] and row[j][i] change places. In four steps two rows exchange eight
-// neighbours each, then four, two and one; all of it stays in registers.
 #ifdef __has_builtin
 #if __has_builtin(__builtin_shufflevector)
+#define SIMD_SHUFFLES 1
+#endif
+#endif
+
+// Writes the first `count` floats of a vector, in halves and quarters of it: a copy of 14 floats would go by way of the
+// stack with GCC.
+SIMD_INLINE void simd_store_first(float *to, floats value, int count)
+{
+    if (count >= FLOATS) {
+        simd_store(to, value);
+        return;
+    }
+#if defined(SIMD_SHUFFLES) && SIMD_BITS == 512
+    typedef float eight __attribute__((vector_size(32)));
+    eight half = __builtin_shufflevector(value, value, 0, 1, 2, 3, 4, 5, 6, 7);
+    if (count & 8) {
+        memcpy(to, &half, sizeof half);
+        half = __builtin_shufflevector(value, value, 8, 9, 10, 11, 12, 13, 14, 15);
+        to += 8;
+    }
+#elif defined(SIMD_SHUFFLES) && SIMD_BITS == 256
+    floats half = value;
+#endif
+#if defined(SIMD_SHUFFLES) && SIMD_BITS >= 256
+    typedef float four __attribute__((vector_size(16)));
+    four rest = __builtin_shufflevector(half, half, 0, 1, 2, 3);
+    if (count & 4) {
+        memcpy(to, &rest, sizeof rest);
+        rest = __builtin_shufflevector(half, half, 4, 5, 6, 7);
+        to += 4;
+    }
+    memcpy(to, &rest, (count & 3) * sizeof(float));
+#else
+    memcpy(to, &value, count * sizeof(float));
+#endif
+}
+
+// Turns FLOATS rows of FLOATS floats into columns: row[i][j] and row[j][i] change places. In each step two rows exchange
+// some neighbours: first a half of each row, at last every other float. All of it stays in registers.
+#ifdef SIMD_SHUFFLES
 #define SIMD_LIST(...) __VA_ARGS__
 #define SIMD_EXCHANGE(apart, upper, lower)                                                                              \
     SIMD_UNROLL for (int i = 0; i < FLOATS; i++)                                                                        \
@@ -54,33 +101,9 @@ SIMD_INLINE void simd_store(float *to, floats value) { memcpy(to, &value, sizeof
         row[i + apart] = __builtin_shufflevector(a, b, SIMD_LIST lower);                                                \
     }
 #endif
-#endif
-
-// Writes the first `count` floats of a vector: by 8, 4, 2 and 1. GCC would write all 16 to the stack, and copy them.
-SIMD_INLINE void simd_store_first(float *to, floats value, int count)
-{
-#ifdef SIMD_EXCHANGE
-    typedef float eight __attribute__((vector_size(32)));
-    typedef float four __attribute__((vector_size(16)));
-    eight half = __builtin_shufflevector(value, value, 0, 1, 2, 3, 4, 5, 6, 7);
-    if (count & 8) {
-        memcpy(to, &half, sizeof half);
-        half = __builtin_shufflevector(value, value, 8, 9, 10, 11, 12, 13, 14, 15);
-    }
-    four quarter = __builtin_shufflevector(half, half, 0, 1, 2, 3);
-    if (count & 4) {
-        memcpy(to + (count & 8), &quarter, sizeof quarter);
-        quarter = __builtin_shufflevector(half, half, 4, 5, 6, 7);
-    }
-    memcpy(to + (count & 12), &quarter, (count & 3) * sizeof(float));
-#else
-    memcpy(to, &value, count * sizeof(float));
-#endif
-}
-
 SIMD_INLINE void simd_transpose(floats row[FLOATS])
 {
-#ifdef SIMD_EXCHANGE
+#if defined(SIMD_SHUFFLES) && SIMD_BITS == 512
     SIMD_EXCHANGE(8, (0, 1, 2, 3, 4, 5, 6, 7, 16, 17, 18, 19, 20, 21, 22, 23),
                   (8, 9, 10, 11, 12, 13, 14, 15, 24, 25, 26, 27, 28, 29, 30, 31))
     SIMD_EXCHANGE(4, (0, 1, 2, 3, 16, 17, 18, 19, 8, 9, 10, 11, 24, 25, 26, 27),
@@ -89,6 +112,13 @@ SIMD_INLINE void simd_transpose(floats row[FLOATS])
                   (2, 3, 18, 19, 6, 7, 22, 23, 10, 11, 26, 27, 14, 15, 30, 31))
     SIMD_EXCHANGE(1, (0, 16, 2, 18, 4, 20, 6, 22, 8, 24, 10, 26, 12, 28, 14, 30),
                   (1, 17, 3, 19, 5, 21, 7, 23, 9, 25, 11, 27, 13, 29, 15, 31))
+#elif defined(SIMD_SHUFFLES) && SIMD_BITS == 256
+    SIMD_EXCHANGE(4, (0, 1, 2, 3, 8, 9, 10, 11), (4, 5, 6, 7, 12, 13, 14, 15))
+    SIMD_EXCHANGE(2, (0, 1, 8, 9, 4, 5, 12, 13), (2, 3, 10, 11, 6, 7, 14, 15))
+    SIMD_EXCHANGE(1, (0, 8, 2, 10, 4, 12, 6, 14), (1, 9, 3, 11, 5, 13, 7, 15))
+#elif defined(SIMD_SHUFFLES)
+    SIMD_EXCHANGE(2, (0, 1, 4, 5), (2, 3, 6, 7))
+    SIMD_EXCHANGE(1, (0, 4, 2, 6), (1, 5, 3, 7))
 #else
     for (int i = 0; i < FLOATS; i++)
         for (int j = 0; j < i; j++) {
@@ -103,29 +133,3 @@ SIMD_INLINE void simd_transpose(floats row[FLOATS])
 // later on, or into the first, to be written soon. Any address will do.
 SIMD_INLINE void simd_prefetch(const float *at) { __builtin_prefetch(at, 0, 2); }
 SIMD_INLINE void simd_prefetch_write(const float *at) { __builtin_prefetch(at, 1); }
-
-// Returns how many bits the widest vectors have that this CPU and its system offer, at most `limit` (0: no limit): 512
-// (AVX-512), 256 (AVX2 with FMA), or 128.
-#if defined(__x86_64__)
-#include <cpuid.h>
-static int simd_width(int limit)
-{
-    unsigned a = 0, b = 0, c = 0, d = 0, saved = 0, high;
-    if (__get_cpuid(1, &a, &b, &c, &d) && c >> 27 & 1) // whether xgetbv can list the registers that the system saves
-        __asm__("xgetbv" : "=a"(saved), "=d"(high) : "c"(0));
-    int fma = c >> 12 & 1;
-    int has256 = 0, has512 = 0;
-    if (__get_cpuid_count(7, 0, &a, &b, &c, &d)) {
-        has256 = fma && b >> 5 & 1 && (saved & 0x06) == 0x06;
-        has512 = has256 && b >> 16 & 1 && (saved & 0xe6) == 0xe6;
-    }
-    int most = has512 ? 512 : has256 ? 256 : 128;
-    return limit && limit < most ? limit : most;
-}
-#else
-static int simd_width(int limit)
-{
-    (void)limit;
-    return 128;
-}
-#endif

@@ -83,12 +83,12 @@ def test_a_low_tile_reads_only_the_rows_that_it_multiplies(rows: int, read: int)
 
 @pytest.mark.parametrize(("bits", "wide"), [(0, 32), (512, 64), (256, 32), (128, 16)])
 def test_a_vector_is_recorded_in_as_many_accesses_as_it_takes_registers(bits: int, wide: int) -> None:
-    recording = recorded("simd", Problem(16, 16, 4), BITS=bits)
+    recording = recorded("simd", Problem(16, 32, 4), BITS=bits)
     log = recording.accesses
     b = log.array == named(recording, "B")
-    assert set(log.bytes[b]) == {wide} and b.sum() == 4 * 64 // wide
+    assert set(log.bytes[b]) == {wide} and b.sum() == 4 * 128 // wide
     covered = recording.covered(np.flatnonzero(b))
-    assert sorted(covered[1]) == list(range(4 * 16))
+    assert sorted(covered[1]) == list(range(4 * 32))
     assert np.array_equal(covered[2], recording.b.ravel()[covered[1]])
 
 
@@ -145,7 +145,7 @@ def test_an_element_of_c_is_fed_through_the_panels_by_its_row_and_its_column(nam
 
 
 def test_each_thread_packs_its_own_rows_of_a_and_all_of_them_share_b() -> None:
-    # Four rectangles of 48 rows and 2 panels of columns: each thread packs A for itself, and half of what it needs of B.
+    # Four rectangles of 48 rows and 2 panels of columns: a thread packs A for itself, and half of what it needs of B.
     recording = recorded("simd_threads", Problem(96, 64, 4), THREADS=4)
     log = recording.accesses
 
