@@ -4,7 +4,7 @@
 // idea     = "C is cut into one rectangle per thread. A thread whose rectangle is done helps with the others."
 // entry    = "simd_threads"
 // args     = ["C", "A", "B", "M", "N", "K"]
-// params   = { THREADS = [0, 1, 2, 4], BITS = [0, 512, 256, 128], MC = [84, 168], KC = [1024, 512, 256], NC = [4096, 2048] }
+// params   = { THREADS = [0, 1, 2, 4], BITS = [0, 512, 256, 128], MC = [84, 168], KC = [1024, 512, 256], NC = [1024, 512, 2048] }
 // demo     = { size = [24, 32, 32], params = { THREADS = 4, BITS = 256 }, stop = { line = "simd_store(to, t.add", array = "C", write = true, nth = 2 } }
 // requires = ["THREADS >= 0", "THREADS <= 256", "BITS == 0 or BITS == 128 or BITS == 256 or BITS == 512",
 //             "KC >= 1", "MC >= 42", "MC % 42 == 0", "NC >= 32", "NC % 32 == 0"]
@@ -213,19 +213,20 @@ void simd_threads(float *C, const float *A, const float *B, int M, int N, int K)
 {
     pthread_once(&asked, ask);
     int threads = min(THREADS ? THREADS : cores, THREADS_MOST);
-    int nc = panels(N, panels(N, NC)), kc = panels(K, panels(K, KC)); // blocks of equal size
     struct product p = {.lda = K, .ldb = N, .down = 1};
     // How many rectangles stand one below the other: as few elements of A and B as can be are read by several threads.
-    long least = (long)M * threads + nc;
+    long least = (long)M * threads + N;
     for (int d = 2; d <= threads; d++) {
-        long read = (long)M * (threads / d) + (long)nc * d;
+        long read = (long)M * (threads / d) + (long)N * d;
         if (threads % d == 0 && read < least) {
             p.down = d;
             least = read;
         }
     }
-    p.down = min(p.down, panels(M, ROWS)), p.across = min(threads / p.down, panels(nc, COLUMNS));
-    p.wide = panels(panels(nc, COLUMNS), p.across);
+    p.down = min(p.down, panels(M, ROWS)), p.across = min(threads / p.down, panels(N, COLUMNS));
+    // Blocks of equal size: of B, at most NC columns for each rectangle and KC rows.
+    int nc = panels(panels(N, panels(N, NC * p.across)), COLUMNS) * COLUMNS, kc = panels(K, panels(K, KC));
+    p.wide = panels(nc / COLUMNS, p.across);
     int tiles = 0;
     for (int d = 0; d < p.down; d++) {
         int first = (long)M * d / p.down, end = (long)M * (d + 1) / p.down;
@@ -234,7 +235,7 @@ void simd_threads(float *C, const float *A, const float *B, int M, int N, int K)
     }
     p.blocks = panels(tiles, MC / ROWS), p.high = panels(tiles, p.blocks);
     p.Ap = panels_new("Ap", threads * p.high, kc, ROWS);
-    p.Bp = panels_new("Bp", panels(nc, COLUMNS), kc, COLUMNS);
+    p.Bp = panels_new("Bp", nc / COLUMNS, kc, COLUMNS);
     for (int j = 0; j < N; j += nc) {
         p.C = C + j, p.columns = min(nc, N - j);
         for (int k = 0; k < K; k += kc) {
