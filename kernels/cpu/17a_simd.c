@@ -34,12 +34,15 @@ struct job {
 static void tile(struct job t)
 {
     floats sum[ROWS][VECTORS] = {0};
+    // The tile's rows of C are fetched shortly before its end: earlier, and the panels would displace them again.
+    int soon = t.depth > 128 ? t.depth - 128 : 0;
     for (int k = 0; k < t.depth; k++, t.Ap += ROWS, t.Bp += COLUMNS) {
-        if (k < ROWS) // first the tile's own rows of C, one at a time, so that no other read has to wait
-            for (int v = 0; v < VECTORS; v++)
-                simd_prefetch_write(t.C + k * t.ldc + v * FLOATS);
-        else if (k < ROWS + t.lines)
-            simd_prefetch(t.ahead + (k - ROWS) * SIMD_LINE);
+        int row = k - soon;
+        if (k < t.lines)
+            simd_prefetch(t.ahead + k * SIMD_LINE);
+        else if (row >= 0 && row < ROWS)
+            for (int c = 0; c < COLUMNS; c += SIMD_LINE)
+                simd_prefetch_write(t.C + row * t.ldc + c);
         floats b[VECTORS];
         SIMD_UNROLL for (int v = 0; v < VECTORS; v++)
             b[v] = simd_load(t.Bp + v * FLOATS);
