@@ -182,7 +182,8 @@ static void multiply(void *what, int thread, int job, int part)
 {
     struct product *p = what;
     const struct band *band = p->bands + job / p->across;
-    int block = part / p->wide, tile = band->tiles * block / p->blocks, end = band->tiles * (block + 1) / p->blocks;
+    long block = part / p->wide, tiles = band->tiles;
+    int tile = tiles * block / p->blocks, end = tiles * (block + 1) / p->blocks;
     int column = (job % p->across * p->wide + part % p->wide) * COLUMNS;
     if (tile == end || column >= p->columns)
         return;
