@@ -5,6 +5,8 @@
 #include <stdatomic.h>
 #include <unistd.h>
 #if defined(__linux__)
+#include <limits.h>
+#include <linux/futex.h>
 #include <sys/syscall.h>
 #endif
 
@@ -37,29 +39,55 @@ static struct {
     .used = PTHREAD_MUTEX_INITIALIZER, .lock = PTHREAD_MUTEX_INITIALIZER, .changed = PTHREAD_COND_INITIALIZER,
 };
 
-// Waits until a number is `value` (is = 1), or until it is not (is = 0).
-static void threads_wait(atomic_int *number, int value, int is)
+// Sleeps until another thread changes a number from `old` and calls threads_wake, which wakes all that wait for this
+// number. With Linux's own calls all of them wake at once: after a condition variable each one takes its lock in turn.
+#if defined(__linux__)
+static void threads_sleep(atomic_int *number, int old)
 {
-    for (int looks = 0; looks < THREADS_LOOKS; looks++) {
-        if ((*number == value) == is)
-            return;
-        THREADS_PAUSE();
-    }
+    threads_kept.asleep++; // Who changes the number later sees this. If it has changed, the call returns at once.
+    syscall(SYS_futex, number, FUTEX_WAIT_PRIVATE, old, NULL, NULL, 0);
+    threads_kept.asleep--;
+}
+
+static void threads_wake(atomic_int *number)
+{
+    if (threads_kept.asleep)
+        syscall(SYS_futex, number, FUTEX_WAKE_PRIVATE, INT_MAX, NULL, NULL, 0);
+}
+#else
+static void threads_sleep(atomic_int *number, int old)
+{
     pthread_mutex_lock(&threads_kept.lock);
-    threads_kept.asleep++; // Then it looks again. Who changes the number later sees this, and wakes the thread.
-    while ((*number == value) != is)
+    threads_kept.asleep++;
+    while (*number == old)
         pthread_cond_wait(&threads_kept.changed, &threads_kept.lock);
     threads_kept.asleep--;
     pthread_mutex_unlock(&threads_kept.lock);
 }
 
-static void threads_wake(void)
+static void threads_wake(atomic_int *number)
 {
+    (void)number;
     if (!threads_kept.asleep)
         return;
     pthread_mutex_lock(&threads_kept.lock);
     pthread_cond_broadcast(&threads_kept.changed);
     pthread_mutex_unlock(&threads_kept.lock);
+}
+#endif
+
+// Waits until a number is `value` (is = 1), or until it is not (is = 0).
+static void threads_wait(atomic_int *number, int value, int is)
+{
+    for (int looks = 0;; looks++) {
+        int now = *number;
+        if ((now == value) == is)
+            return;
+        if (looks < THREADS_LOOKS)
+            THREADS_PAUSE();
+        else
+            threads_sleep(number, now);
+    }
 }
 
 // Does parts of the job with the thread's own number until none is left, then of the job that has the most left. What a
@@ -85,7 +113,7 @@ static void threads_work(int thread)
         }
     }
     if (done && (threads_kept.undone -= done) == 0)
-        threads_wake();
+        threads_wake(&threads_kept.undone);
 }
 
 static void *threads_stay(void *number)
@@ -137,14 +165,14 @@ static void threads_run(int jobs, int parts, void (*work)(void *what, int thread
     for (int job = 0; job < jobs; job++)
         threads_kept.job[job].next = -parts;
     threads_kept.calls++;
-    threads_wake();
+    threads_wake(&threads_kept.calls);
     threads_work(0);
     threads_wait(&threads_kept.undone, 0, 1);
     pthread_mutex_unlock(&threads_kept.used);
 }
 
 // Returns on how many cores this process may run.
-static int threads_cores(void)
+static inline int threads_cores(void)
 {
 #if defined(__linux__)
     unsigned char mask[1024];
