@@ -47,7 +47,7 @@ CHANGES_NOTHING = {
     What(
         "every_shape_bf16", "drop-factor", "int lane = threadIdx.x % 32, row = threadIdx.x % 128 / 32 * 16 + lane % 16;"
     ),
-    What("simd", "remove-guard", "if (k < rows)"),
+    What("simd_threads", "remove-guard", "else if (row >= 0 && row < rows)"),
     What(
         "fp8_in_turns",
         "swap-stride",

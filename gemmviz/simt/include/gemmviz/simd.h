@@ -36,8 +36,8 @@ GV_VECTOR void simd_store(float *to, floats value)
     memcpy(to, &value, sizeof value);
 }
 
-// In parts of a register, a half, a quarter, as long as they fit: 14 floats are 32, 16 and 8 bytes. Each part is written
-// before the next access is reported, because the next access reads the value of this one.
+// In parts of a register, a half, a quarter, as long as they fit: 14 floats are 32, 16 and 8 bytes. Each part is
+// written before the next access is reported, because the next access reads the value of this one.
 GV_VECTOR void simd_store_first(float *to, floats value, int count)
 {
     int bytes = sizeof value, all = count * (int)sizeof(float);
