@@ -1,7 +1,7 @@
 """The CPU rungs beside OpenBLAS at its best core type, on one thread and on all cores, in one run.
 
 Run it from the checkout: ``python benchmarks/cpu.py [NAME...] [--size N ...] [--rounds R]``; a name may carry
-parameters: ``simd:BITS=256,KC=256``. With ``--together`` only kernels of several threads run. The kernels take turns,
+parameters: ``simd:BITS=256,KC=256``. After ``--together`` stand kernels of several threads. The kernels take turns,
 round by round, in one order and then in the reverse one. A round's figure is the median of a few calls, a kernel's the
 median over its rounds, its share that of the ratios to OpenBLAS in the same round, with its 95% interval. On one thread
 the time is the thread's own CPU time, so that other work on the machine counts little; on all cores it is wall time,
@@ -101,7 +101,9 @@ def main() -> None:
     """Run the command line."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("names", nargs="*", help="rungs of one thread; by default all, then those of several")
-    parser.add_argument("--together", nargs="+", default=[], metavar="NAME", help="only these, with all threads")
+    parser.add_argument(
+        "--together", nargs="+", default=[], metavar="NAME", help="these with all threads, and others only if named"
+    )
     parser.add_argument("--size", type=int, nargs="+", default=[1024, 2048])
     parser.add_argument("--rounds", type=int, default=7)
     parser.add_argument("--json", type=Path, metavar="FILE", help="write it all, with the machine and the time")
@@ -110,11 +112,11 @@ def main() -> None:
     if args.core:
         mock.patch.object(openblas, "fastest_core", return_value=args.core).start()
     started, library, rows = datetime.now(UTC).isoformat(timespec="seconds"), openblas.best(), []
-    for size in () if args.together else args.size:
+    for size in args.size if args.names or not args.together else ():
         alone = (*PLAIN_ALONE, *ALONE) if size <= _PLAIN_MOST else ALONE
         rows += compare(args.names or list(alone), size, args.rounds, 1)
     for size in args.size:
-        if library.threads > 1 and not args.names:
+        if library.threads > 1 and (args.together or not args.names):
             together = (*PLAIN_TOGETHER, *TOGETHER) if size <= _PLAIN_MOST else TOGETHER
             rows += compare(args.together or list(together), size, args.rounds, library.threads)
     if args.json:
