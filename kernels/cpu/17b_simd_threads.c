@@ -11,7 +11,7 @@
 // ---
 
 // THREADS = 0 takes all cores; BITS = 0 takes the widest vectors that the CPU has (see simd). The threads stay, and
-// wait for the next product. All of them pack B, each panel once; then each packs the rows of A that it multiplies.
+// wait for the next product. They share the work of packing B; then each packs the rows of A that it multiplies.
 
 #include <gemmviz/panel.h>
 #include <gemmviz/simd.h>
